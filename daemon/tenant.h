@@ -31,9 +31,11 @@ struct tenant {
         struct trouble troubles[TROUBLES_KEPT]; /* the first ones */
         size_t n_troubles;                      /* all of them */
 
-        char **frozen; /* cgroups that we froze, and will thaw */
-        bool changed;  /* something that is seen outside changed since this was last cleared */
-        void *pass;    /* the pass that is under way: pass.c's */
+        char **frozen;    /* cgroups that we froze, and will thaw ... */
+        bool stay_frozen; /* ... but not when a pass ends: nothing protects the tenant, and its policy wants it so */
+
+        bool changed;      /* something that is seen outside changed since this was last cleared */
+        struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 };
 
 /* name, cgroups and policy are copied. 0 or -ENOMEM. */
