@@ -208,6 +208,14 @@ static void test_untag(void **state) {
         check_plan(INPUT(seen, .cookie = 0, .wish = WISH_UNTAGGED), PLAN_DONE, NULL);
         check_plan(INPUT(seen, .cookie = 7, .adopted = true, .wish = WISH_UNTAGGED), PLAN_DONE, NULL);
         check_plan(INPUT(seen, .cookie = 7, .adopted = true, .wish = WISH_UNTAGGED_FORCE), PLAN_CLEAR, TARGETS(10));
+
+        /* Outside first; but not where the number is another tenant's as well. */
+        const struct seen left[] = {{.tid = 10, .leader = true, .cookie = 7},
+                                    {.tid = 80, .leader = true, .cookie = 7, .place = SEEN_OUTSIDE}};
+        const uint64_t taken[] = {7};
+        check_plan(INPUT(left, .cookie = 7, .wish = WISH_UNTAGGED), PLAN_CLEAR, TARGETS(80));
+        check_plan(INPUT(left, .cookie = 7, .wish = WISH_UNTAGGED, .taken = taken, .n_taken = 1), PLAN_CLEAR,
+                   TARGETS(10));
 }
 
 /* ---- random worlds ---- */
