@@ -50,6 +50,8 @@ int manager_smt(struct manager *manager, char **ret_control, bool *ret_active);
 enum isolation manager_isolation(struct manager *manager, const struct tenant *tenant);
 /* The name of the policy in force for the tenant. */
 const char *manager_policy(const struct manager *manager, const struct tenant *tenant);
+/* Is there a cgroup of this path (normalized) now? */
+bool manager_has_cgroup(struct manager *manager, const char *path);
 
 /* ---- changing ---- */
 
