@@ -156,7 +156,7 @@ boot_machine() {
 boot_trouble() {
         tr -d '\r' <"$RUN/console" 2>/dev/null | grep -aE \
                 'Kernel panic|BUG:|WARNING:|Oops|general protection|soft lockup|rcu: INFO|blocked for more than|Out of memory|bed:' |
-                sed 's/^/    /' | head -n 40
+                sed 's/^/    /' | head -n 40 || true
 }
 
 boot_report() { # boot_report MESSAGE: what went wrong, with all there is to see

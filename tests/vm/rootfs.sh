@@ -67,7 +67,9 @@ rootfs_settle() { # rootfs_settle FOLDER
         # Not wanted in a guest that lives for a minute. The serial lines are ours: a getty's vhangup would cut them.
         for unit in serial-getty@ttyS0.service serial-getty@hvc0.service getty@tty1.service console-getty.service \
                 apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer fstrim.timer e2scrub_all.timer e2scrub_reap.service \
-                systemd-timesyncd.service man-db.timer podman-auto-update.timer; do
+                systemd-timesyncd.service man-db.timer podman-auto-update.timer modprobe@.service \
+                systemd-journal-flush.service systemd-update-utmp.service systemd-update-utmp-runlevel.service \
+                systemd-pstore.service systemd-repart.service; do
                 ln -sfn /dev/null "$root/etc/systemd/system/$unit"
         done
         # Only what a scenario starts runs there.
@@ -75,6 +77,12 @@ rootfs_settle() { # rootfs_settle FOLDER
                 iperf3.service podman.service podman-restart.service sysstat.service; do
                 find "$root/etc/systemd/system" -path '*.wants/*' -name "$unit" -delete
         done
+        # Started when somebody logs in or asks for it; it takes seconds of each boot.
+        rm -f -- "$root"/lib/systemd/system/multi-user.target.wants/systemd-logind.service
+        mkdir -p -- "$root/etc/systemd/journald.conf.d"
+        printf '[Journal]\nStorage=volatile\n' >"$root/etc/systemd/journald.conf.d/bed.conf"
+        # The bed's small kernels have no place for that many processes.
+        ln -sfn /dev/null "$root/etc/sysctl.d/50-pid-max.conf"
         mkdir -p -- "$root/opt/bed" "$root/mnt/share"
         cat >"$root/opt/bed/init" <<'INIT'
 #!/bin/sh
