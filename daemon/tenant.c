@@ -16,6 +16,7 @@ int tenant_new(const char *name, char *const *cgroups, const char *policy, enum 
                 return -ENOMEM;
         tenant->origin = origin;
         tenant->state = TENANT_PENDING;
+        tenant->due = USEC_INFINITY;
         *ret = TAKE(tenant);
         return 0;
 }

@@ -25,15 +25,24 @@ struct tenant {
         enum tenant_state state;
         char *reason;       /* one line; NULL when there is nothing to say */
         uint64_t cookie;    /* what its tasks carry; 0: none known */
+        uint64_t given;     /* the last cookie that we gave it, also before a restart: tells an adopted one from ours */
         bool adopted;       /* the cookie was set by somebody else */
         size_t n_processes; /* thread groups */
         size_t n_threads;
         struct trouble troubles[TROUBLES_KEPT]; /* the first ones */
         size_t n_troubles;                      /* all of them */
 
-        char **frozen; /* cgroups that we froze, and will thaw */
-        bool changed;  /* something that is seen outside changed since this was last cleared */
-        void *pass;    /* the pass that is under way: pass.c's */
+        char **frozen;    /* cgroups that we froze, and will thaw ... */
+        bool stay_frozen; /* ... but not when a pass ends: nothing protects the tenant, and its policy wants it so */
+
+        bool changed;      /* something that is seen outside changed since this was last cleared */
+        bool touched;      /* the last pass changed the cookie of some task */
+        struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
+
+        /* The manager's. */
+        usec_t due;     /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
+        bool untagging; /* it is to be untagged, and forgotten then */
+        bool force;     /* ... of a cookie that was set by somebody else too */
 };
 
 /* name, cgroups and policy are copied. 0 or -ENOMEM. */

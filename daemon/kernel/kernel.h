@@ -5,6 +5,7 @@
  *
  * All errors are negative errno. What a function gives back is untouched when it fails. A cgroup path is absolute
  * within the cgroup v2 hierarchy ("/machine.slice/x.scope"; the root is "/"), of any bytes but NUL. */
+#include "pids.h"
 #include "util.h"
 #include <stdbool.h>
 
@@ -59,11 +60,6 @@ enum cgroup_type {
         CGROUP_DOMAIN_INVALID, /* neither can be used */
 };
 
-struct pids {
-        pid_t *pid; /* in the kernel's order, no duplicates promised */
-        size_t n, allocated;
-};
-
 /* Called for the cgroup itself and each one below it, parents first. A negative result ends the walk and is its result.
  */
 typedef int (*cgroup_visit_t)(const char *path, void *userdata);
@@ -75,7 +71,7 @@ struct cgroup_ops {
         /* What vanishes meanwhile is left out; -ENOENT when path itself is not there. */
         int (*walk)(void *data, const char *path, cgroup_visit_t visit, void *userdata);
 
-        /* Appends to pids what cgroup.procs (or, with threads, cgroup.threads) lists of this cgroup alone. -ENOENT and
+        /* Appends to pids what cgroup.procs (or, with threads, cgroup.threads) lists of this cgroup alone, in the kernel's order. -ENOENT and
          * -ENODEV: it vanished; -EOPNOTSUPP: processes of a threaded cgroup. Nothing is appended on error. */
         int (*list)(void *data, const char *path, bool threads, struct pids *pids);
 

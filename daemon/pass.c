@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "pass.h"
+#include "apply.h"
+#include "strv.h"
+#include "watch.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+/* How long a tenant may take to freeze before each of its tasks is looked at, and the pauses between looks. */
+#define FREEZE_PATIENCE  (100 * USEC_PER_MSEC)
+#define FREEZE_PAUSE_MIN (1 * USEC_PER_MSEC)
+#define FREEZE_PAUSE_MAX (50 * USEC_PER_MSEC)
+/* A child that is being cloned into a cgroup is there within this. */
+#define CLONE_PAUSE (1 * USEC_PER_MSEC)
+#define CLONE_WAITS 8
+
+static void pass_free(struct pass *pass) {
+        if (!pass)
+                return;
+        free(pass->freeze_note);
+        pids_done(&pass->members);
+        pids_done(&pass->hints);
+        pids_done(&pass->delivered);
+        free(pass->failed);
+        free(pass);
+}
+
+int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *policy) {
+        struct pass *pass = calloc(1, sizeof(*pass));
+        if (!pass)
+                return -ENOMEM;
+        pass->wish = wish;
+        pass->freeze = wish == WISH_TAGGED && policy->attach == ATTACH_FREEZE;
+        pass->stay_frozen_if_exposed = wish == WISH_TAGGED && policy->on_exposed == ON_EXPOSED_FREEZE;
+        pass->isolate = policy->isolation != ISOLATION_NONE;
+        pass->whole_host = wish != WISH_TAGGED;
+        if (tenant->pass) {
+                /* What is frozen already is thawed at the end, whatever the new pass is for. */
+                pass->freezing = wish == WISH_TAGGED ? tenant->pass->freezing : FREEZE_NOT_YET;
+                pass->freeze_deadline = tenant->pass->freeze_deadline;
+                pass->freeze_pause = tenant->pass->freeze_pause;
+                pass->hints = tenant->pass->hints;
+                tenant->pass->hints = (struct pids){0};
+                pass_free(tenant->pass);
+        }
+        tenant->pass = pass;
+        return 0;
+}
+
+void pass_abort(const struct pass_context *c, struct tenant *tenant) {
+        pass_free(TAKE(tenant->pass));
+        (void) apply_thaw(c, tenant);
+}
+
+void pass_note_fork(struct pass *pass, const struct proc_event *event) {
+        /* A new thread shares what its group is given. */
+        if (event->tid != event->tgid || !pids_contain(&pass->members, event->parent_tgid))
+                return;
+        if (pids_add(&pass->hints, event->tid) < 0 || pids_add(&pass->members, event->tid) < 0)
+                pass->lost = true;
+        else
+                pids_sort(&pass->members);
+}
+
+/* ---- how a pass ends ---- */
+
+static void end_tagged(struct tenant *tenant, const struct sight *sight) {
+        struct pass *pass = tenant->pass;
+
+        tenant->n_troubles = 0;
+        for (size_t i = 0; i < pass->n_failed; i++)
+                if (pids_contain(&sight->inside, pass->failed[i].tid)) {
+                        if (tenant->n_troubles < TROUBLES_KEPT)
+                                tenant->troubles[tenant->n_troubles] = pass->failed[i];
+                        tenant->n_troubles++;
+                }
+        tenant->n_processes = sight->n_processes;
+        if (sight->threads_known || tenant->n_threads < sight->n_threads)
+                tenant->n_threads = sight->n_threads;
+
+        if (tenant->n_troubles > 0) {
+                char text[512];
+                size_t length = 0;
+                for (size_t i = 0; i < tenant->n_troubles && i < TROUBLES_KEPT && length < sizeof(text) - 80; i++)
+                        length += (size_t) snprintf(text + length, sizeof(text) - length, "%s%d (%s)",
+                                                    i > 0 ? ", " : "", (int) tenant->troubles[i].tid,
+                                                    strerrordesc_np(-tenant->troubles[i].error));
+                tenant_set_state(tenant, TENANT_DEGRADED, "%zu of %zu threads could not be tagged: %s",
+                                 tenant->n_troubles, tenant->n_threads, text);
+        } else if (pass->freeze_note)
+                tenant_set_state(tenant, TENANT_ENFORCED, "%s", pass->freeze_note);
+        else if (sight->n_missing > 0)
+                tenant_set_state(tenant, TENANT_ENFORCED, "%zu of %zu cgroups do not exist yet", sight->n_missing,
+                                 strv_length(tenant->cgroups));
+        else
+                tenant_set_state(tenant, TENANT_ENFORCED, NULL);
+}
+
+/* Ends the pass with a state of its own; `frozen`: the tenant is left frozen. */
+static int end(const struct pass_context *c, struct tenant *tenant, bool frozen) {
+        pass_free(TAKE(tenant->pass));
+        tenant->stay_frozen = frozen;
+        if (!frozen) {
+                int r = apply_thaw(c, tenant);
+                if (r < 0)
+                        tenant_set_state(tenant, TENANT_DEGRADED, "%s cannot be thawed: %s", tenant->frozen[0],
+                                         strerrordesc_np(-r));
+        }
+        return 0;
+}
+
+static int end_exposed(struct pass_context *c, struct tenant *tenant, const char *why) {
+        bool stay = tenant->pass->stay_frozen_if_exposed;
+        if (stay) {
+                int r = apply_freeze(c, tenant);
+                if (r < 0) {
+                        tenant_set_state(tenant, TENANT_EXPOSED, "%s; it cannot be frozen either: %s", why,
+                                         strerrordesc_np(-r));
+                        return end(c, tenant, false);
+                }
+        }
+        tenant_set_state(tenant, TENANT_EXPOSED, "%s%s", why, stay ? "; frozen, as its policy asks" : "");
+        return end(c, tenant, stay);
+}
+
+/* An error of the kernel's that concerns the whole tenant. */
+static int end_with(struct pass_context *c, struct tenant *tenant, int error) {
+        if (error == -ENODEV) {
+                tenant_set_state(tenant, TENANT_INERT, "SMT is not active: no two tasks share a core");
+                return end(c, tenant, false);
+        }
+        if (error == -EINVAL)
+                return end_exposed(c, tenant, "this kernel has no core scheduling (CONFIG_SCHED_CORE)");
+        if (error == -EPERM)
+                return end_exposed(c, tenant, "a security module denies core scheduling to the daemon");
+        tenant_set_state(tenant, TENANT_DEGRADED, "the tenant could not be looked at or tagged: %s",
+                         strerrordesc_np(-error));
+        (void) end(c, tenant, false);
+        return error == -ENOMEM ? error : 0;
+}
+
+/* ---- what is added to the sight of a tenant ---- */
+
+/* Children of the tenant's tasks that were not listed yet: forked while their parents were being tagged. Those that are
+ * still shown in the root stay hints. */
+static int add_hints(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        struct pass *pass = tenant->pass;
+        struct pids again = {0};
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < pass->hints.n; i++) {
+                pid_t tid = pass->hints.pid[i];
+                struct seen seen = {.tid = tid, .leader = true};
+                struct tenant *owner;
+
+                if (pids_contain(&sight->inside, tid))
+                        continue;
+                r = c->kernel->cookie->get(c->kernel->data, tid, &seen.cookie);
+                if (r == -ENODEV || r == -EINVAL)
+                        break;
+                if (r < 0 || (seen.cookie == tenant->cookie && seen.cookie != 0)) {
+                        r = 0; /* gone or unreadable; or it inherited the tenant's */
+                        continue;
+                }
+                r = observe_place(c->kernel, c->tenants, tid, &owner);
+                if (r == -EAGAIN)
+                        r = pids_add(&again, tid);
+                else if (r == 0 && owner == tenant)
+                        r = sight_add(sight, &seen);
+                else
+                        r = 0;
+        }
+        pids_done(&pass->hints);
+        pass->hints = again;
+        return r;
+}
+
+/* Those that were given the tenant's cookie and are not inside any more: gone, moved away, or a stranger that got the
+ * number of one that was gone. */
+static int add_strays(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        struct pass *pass = tenant->pass;
+
+        size_t cursor = 0;
+        for (size_t i = 0; i < pass->delivered.n; i++) {
+                struct seen seen = {.tid = pass->delivered.pid[i], .leader = true, .place = SEEN_OUTSIDE};
+                struct tenant *owner = NULL;
+
+                if (pids_next(&sight->inside, seen.tid, &cursor))
+                        continue;
+                int r = c->kernel->cookie->get(c->kernel->data, seen.tid, &seen.cookie);
+                if (r == -ENODEV || r == -EINVAL)
+                        return r;
+                if (r < 0 || seen.cookie != tenant->cookie)
+                        continue;
+                r = observe_place(c->kernel, c->tenants, seen.tid, &owner);
+                if (r == -ESRCH || (r == 0 && owner == tenant))
+                        continue;
+                if (owner) {
+                        if (c->dirty)
+                                c->dirty(owner, c->userdata);
+                        continue;
+                }
+                r = sight_add(sight, &seen);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int add_host(struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        if (!c->host_seen) {
+                int r = observe_host(c->kernel, c->tenants, &c->host);
+                if (r < 0)
+                        return r;
+                c->host_seen = true;
+        }
+        for (size_t i = 0; i < c->host.n; i++) {
+                const struct carrier *carrier = &c->host.carrier[i];
+                if (carrier->tenant == tenant || pids_contain(&sight->inside, carrier->tid))
+                        continue;
+                int r = sight_add(sight, &(struct seen){
+                                                 .tid = carrier->tid,
+                                                 .cookie = carrier->cookie,
+                                                 .place = carrier->tenant ? SEEN_OTHER : SEEN_OUTSIDE,
+                                         });
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* All that is known of the tenant now. */
+static int observe(struct pass_context *c, struct tenant *tenant, struct sight *ret) {
+        static const struct pids nobody = {0};
+        struct pass *pass = tenant->pass;
+        _cleanup_(sight_done) struct sight sight = {0};
+
+        bool known = pass->wish == WISH_TAGGED && tenant->cookie != 0;
+        int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered : &nobody, &sight);
+        if (r < 0)
+                return r;
+        r = pids_merge(&pass->members, &sight.inside);
+        if (r == 0)
+                r = watch_drain(c->kernel, c->tenants);
+        if (r == 0)
+                r = add_hints(c, tenant, &sight);
+        if (r == 0)
+                r = add_strays(c, tenant, &sight);
+        if (r == 0 && pass->whole_host)
+                r = add_host(c, tenant, &sight);
+        if (r < 0)
+                return r;
+
+        for (size_t f = 0; f < pass->n_failed; f++)
+                for (size_t i = 0; i < sight.n; i++)
+                        if (sight.seen[i].tid == pass->failed[f].tid)
+                                sight.seen[i].error = pass->failed[f].error;
+        *ret = sight;
+        sight = (struct sight){0};
+        return 0;
+}
+
+static int make_plan(const struct pass_context *c, const struct tenant *tenant, const struct sight *sight,
+                     struct plan *ret) {
+        const struct pass *pass = tenant->pass;
+        _cleanup_free_ uint64_t *taken = calloc(c->tenants->n + 1, sizeof(*taken));
+        size_t n = 0;
+
+        if (!taken)
+                return -ENOMEM;
+        for (size_t i = 0; i < c->tenants->n; i++)
+                if (c->tenants->tenant[i] != tenant && c->tenants->tenant[i]->cookie != 0)
+                        taken[n++] = c->tenants->tenant[i]->cookie;
+        struct plan_input input = {
+                .wish = pass->wish,
+                .cookie = tenant->cookie,
+                .adopted = tenant->adopted,
+                .whole_host = pass->whole_host,
+                .freeze = pass->freeze,
+                .frozen = pass->freezing == FREEZE_OVER,
+                .seen = sight->seen,
+                .n_seen = sight->n,
+                .taken = taken,
+                .n_taken = n,
+        };
+        return plan_make(&input, ret);
+}
+
+/* 1: not frozen yet, look again at *ret_again; 0: go on. */
+static int wait_for_freezer(const struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+        struct pass *pass = tenant->pass;
+        bool patient = now + c->freeze_timeout < pass->freeze_deadline + FREEZE_PATIENCE;
+
+        int r = apply_frozen(c, tenant, !patient);
+        if (r == 0 && now < pass->freeze_deadline) {
+                *ret_again = now + pass->freeze_pause;
+                pass->freeze_pause =
+                        2 * pass->freeze_pause < FREEZE_PAUSE_MAX ? 2 * pass->freeze_pause : FREEZE_PAUSE_MAX;
+                return 1;
+        }
+        if (r == 0 && asprintf(&pass->freeze_note, "tagged while it ran: it did not freeze within %.1f s",
+                               (double) c->freeze_timeout / (double) USEC_PER_SEC) < 0)
+                pass->freeze_note = NULL;
+        if (r < 0 && asprintf(&pass->freeze_note, "tagged while it ran: whether it is frozen cannot be read: %s",
+                              strerrordesc_np(-r)) < 0)
+                pass->freeze_note = NULL;
+        pass->freezing = FREEZE_OVER;
+        return 0;
+}
+
+static void begin_freeze(struct pass_context *c, struct tenant *tenant, usec_t now) {
+        struct pass *pass = tenant->pass;
+
+        int r = apply_freeze(c, tenant);
+        pass->freezing = FREEZE_WAITING;
+        pass->freeze_deadline = now + c->freeze_timeout;
+        pass->freeze_pause = FREEZE_PAUSE_MIN;
+        if (r < 0) {
+                pass->freezing = FREEZE_OVER;
+                if (asprintf(&pass->freeze_note, "tagged while it ran: it cannot be frozen: %s", strerrordesc_np(-r)) <
+                    0)
+                        pass->freeze_note = NULL;
+        }
+}
+
+/* Observes, plans and applies once. 1: go on; 0: nothing is left to do, *sight being what was seen; negative errno. */
+static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, struct sight *sight) {
+        struct pass *pass = tenant->pass;
+        _cleanup_(plan_done) struct plan plan = {0};
+
+        if (pass->lost) {
+                pass->lost = false;
+                pids_done(&pass->delivered);
+        }
+        int r = observe(c, tenant, sight);
+        if (r < 0)
+                return r;
+        r = make_plan(c, tenant, sight, &plan);
+        if (r < 0)
+                return r;
+        switch (plan.step) {
+        case PLAN_DONE:
+                return pass->lost;
+        case PLAN_WHOLE_HOST:
+                pass->whole_host = true;
+                return 1;
+        case PLAN_FREEZE:
+                begin_freeze(c, tenant, now);
+                return 1;
+        case PLAN_ADOPT:
+                tenant->adopted = plan.cookie != tenant->given;
+                tenant->cookie = plan.cookie;
+                tenant->changed = true;
+                pass->whole_host = false;
+                return 1;
+        case PLAN_NEW:
+        case PLAN_SHARE:
+        case PLAN_CLEAR:
+                r = apply_delivery(c, tenant, &plan);
+                return r < 0 ? r : 1;
+        }
+        return -EINVAL;
+}
+
+int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+        struct pass *pass = tenant->pass;
+
+        if (!pass->isolate && pass->wish == WISH_TAGGED) {
+                tenant_set_state(tenant, TENANT_EXPOSED, "its policy asks for no isolation");
+                return end(c, tenant, false);
+        }
+        int r = c->kernel->cookie->probe(c->kernel->data);
+        if (r < 0)
+                return end_with(c, tenant, r);
+        for (;;) {
+                _cleanup_(sight_done) struct sight sight = {0};
+
+                if (pass->freezing == FREEZE_WAITING && wait_for_freezer(c, tenant, now, ret_again) > 0)
+                        return 1;
+                if (pass->rounds++ == PASS_ROUNDS) {
+                        tenant_set_state(tenant, TENANT_DEGRADED, "its tasks still changed after %d looks",
+                                         PASS_ROUNDS);
+                        return end(c, tenant, false);
+                }
+                r = go_round(c, tenant, now, &sight);
+                if (r < 0)
+                        return end_with(c, tenant, r);
+                if (r > 0)
+                        continue;
+                if (pass->hints.n > 0 && pass->clone_waits++ < CLONE_WAITS) {
+                        *ret_again = now + CLONE_PAUSE;
+                        return 1;
+                }
+                if (pass->wish == WISH_TAGGED)
+                        end_tagged(tenant, &sight);
+                return end(c, tenant, false);
+        }
+}
