@@ -111,7 +111,7 @@ int state_save(const char *dir, const struct tenants *tenants, char *const *unta
                 r = put_strings(state, "untagged", untagged, false);
         if (r < 0)
                 return r;
-        size_t size;
+        size_t size = 0;
         const char *text = json_object_to_json_string_length(
                 state, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &size);
         return text ? replace(dir, text, size) : -ENOMEM;
@@ -269,7 +269,7 @@ static int read_file(const char *path, char **ret, size_t *ret_size) {
         _cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
         struct stat st;
         if (fd < 0 || fstat(fd, &st) < 0)
-                return -errno;
+                return errno == ELOOP ? -EBADMSG : -errno; /* a link is not of our writing */
         if (!S_ISREG(st.st_mode) || st.st_size > FILE_BYTES_MAX)
                 return -EBADMSG;
         size_t size = 0, room = (size_t) st.st_size;
@@ -288,7 +288,7 @@ static int read_file(const char *path, char **ret, size_t *ret_size) {
 
 int state_load(const char *dir, struct state *ret, struct failure *f) {
         _cleanup_free_ char *path = NULL, *bad = NULL, *text = NULL;
-        size_t size;
+        size_t size = 0;
         if (asprintf(&path, "%s/state.json", dir) < 0 || asprintf(&bad, "%s.bad", path) < 0)
                 return fail(f, FAILURE_FAILED, -ENOMEM, "%s: %s", dir, strerror(ENOMEM));
         int r = read_file(path, &text, &size);
