@@ -20,9 +20,9 @@ struct tenant_config {
 };
 
 struct config {
-        char *default_policy;   /* DefaultPolicy= */
-        usec_t freeze_timeout;  /* FreezeTimeoutSec= */
-        usec_t realtime_budget; /* RealtimeBudgetMSec=: of each 100 ms, 0 to 50 ms; 0: never real-time */
+        char *default_policy;    /* DefaultPolicy= */
+        usec_t freeze_timeout;   /* FreezeTimeoutSec= */
+        usec_t realtime_budget;  /* RealtimeBudgetMSec=: of each 100 ms, 0 to 50 ms; 0: never real-time */
         struct policy *policies; /* in the order of their names */
         size_t n_policies;
         struct tenant_config *tenants; /* in the order of their names */
@@ -46,10 +46,10 @@ const struct policy *config_policy(const struct config *config, const char *name
 const struct tenant_config *config_tenant(const struct config *config, const char *name);
 
 /* Writes /etc/coresched/tenants.d/NAME.conf (by rename), where a tenant of this name is configured already: only when
- * this function wrote that file in /etc, or it says the same (nothing is done then); else -EEXIST. What is no plain file
- * name is escaped as in systemd-escape. policy may be NULL. -EINVAL on what no configuration may hold. */
+ * this function wrote that file in /etc, or it says the same (nothing is done then); else -EEXIST. What is no plain
+ * file name is escaped as in systemd-escape. policy may be NULL. -EINVAL on what no configuration may hold. */
 int config_write_tenant(const char *root, const char *name, char *const *cgroups, const char *policy,
                         struct failure *f);
-/* Removes the file of the tenant in /etc, whoever wrote it. -ENOENT when the tenant is not configured, -EROFS (nothing is
- * done) when its file, or one that would then take effect, is in another folder. */
+/* Removes the file of the tenant in /etc, whoever wrote it. -ENOENT when the tenant is not configured, -EROFS (nothing
+ * is done) when its file, or one that would then take effect, is in another folder. */
 int config_remove_tenant(const char *root, const char *name, struct failure *f);

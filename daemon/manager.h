@@ -36,6 +36,9 @@ static inline void manager_freep(struct manager **manager) {
 }
 void manager_set_listener(struct manager *manager, const struct manager_listener *listener, void *userdata);
 
+/* No tenant may hold, or lie in, this cgroup from now on. 0 or negative errno. */
+int manager_protect(struct manager *manager, const char *path);
+
 /* ---- reading ---- */
 const struct tenants *manager_tenants(const struct manager *manager);
 const struct config *manager_config(const struct manager *manager);

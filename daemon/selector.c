@@ -145,8 +145,8 @@ int words_split(const char *list, char ***ret) {
 }
 
 /* What white space, escapes, comments and quotes would make something else of. */
-static bool needs_escape(char c) {
-        return (unsigned char) c <= 0x20 || c == 0x7f || strchr("\\;#\"'", c);
+static bool needs_escape(const char *c) {
+        return utf8_character(c) == 0 || utf8_control(c) || strchr(" \\;#\"'", *c);
 }
 
 char *words_join(char *const *words) {
@@ -160,12 +160,11 @@ char *words_join(char *const *words) {
                 if (i > 0)
                         *end++ = ' ';
                 for (const char *c = words[i]; *c;) {
-                        size_t length = utf8_character(c);
-                        bool c1 = length == 2 && (unsigned char) c[0] == 0xc2 && (unsigned char) c[1] < 0xa0;
-                        if (length == 0 || c1 || needs_escape(*c)) {
+                        if (needs_escape(c)) {
                                 end += sprintf(end, "\\x%02x", (unsigned char) *c);
                                 c++;
                         } else {
+                                size_t length = utf8_character(c);
                                 end = mempcpy(end, c, length);
                                 c += length;
                         }

@@ -31,13 +31,14 @@ size_t utf8_character(const char *s) {
         return length;
 }
 
+bool utf8_control(const char *s) {
+        const unsigned char *u = (const unsigned char *) s;
+        return (u[0] > 0 && u[0] < 0x20) || u[0] == 0x7f || (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0);
+}
+
 bool utf8_printable(const char *s) {
-        while (*s) {
-                size_t length = utf8_character(s);
-                const unsigned char *u = (const unsigned char *) s;
-                if (length == 0 || u[0] < 0x20 || u[0] == 0x7f || (u[0] == 0xc2 && u[1] < 0xa0))
+        for (; *s; s += utf8_character(s))
+                if (utf8_character(s) == 0 || utf8_control(s))
                         return false;
-                s += length;
-        }
         return true;
 }

@@ -7,5 +7,8 @@
 /* The bytes of the well-formed character that s begins with (1 to 4); 0 when there is none, or s is at its end. */
 size_t utf8_character(const char *s);
 
-/* Is all of s well-formed, without control characters (C0, DEL, C1)? */
+/* Is the character that s begins with a control character (C0, DEL, C1)? */
+bool utf8_control(const char *s);
+
+/* Is all of s well-formed, without control characters? */
 bool utf8_printable(const char *s);
