@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which cgroups are watched, and what their events make dirty. A tenant's cgroups are watched, all of them; of one that does
- * not exist, the nearest ancestor that does. */
+/* Which cgroups are watched, and what their events make dirty. A tenant's cgroups are watched, all of them; of one that
+ * does not exist, the nearest ancestor that does. */
 #include "log.h"
 #include "manager-internal.h"
 #include "selector.h"

@@ -35,7 +35,7 @@ struct manager {
         sd_event_source *cgroup_io; /* cgroup events */
         sd_event_source *turn;      /* after each loop turn: keeps to the real-time budget */
         bool is_realtime, realtime_refused;
-        bool held;             /* the parked holder is there */
+        bool held;            /* the parked holder is there */
         bool listening, deaf; /* to process events; they are not to be had */
         bool unsaved;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "manager-internal.h"
 #include "log.h"
+#include "manager-internal.h"
 #include "strv.h"
 #include "watch.h"
 #include <errno.h>
@@ -26,9 +26,10 @@ static void set_realtime(struct manager *m, bool on) {
         int r = m->kernel->sched->realtime(m->kernel->data, on);
         if (r < 0) {
                 m->realtime_refused = true;
-                log_line(LOG_NOTICE, NULL, NULL,
-                         "Real-time scheduling is refused (%s): on a host that tenants fill, new tasks are tagged late.",
-                         strerrordesc_np(-r));
+                log_line(
+                        LOG_NOTICE, NULL, NULL,
+                        "Real-time scheduling is refused (%s): on a host that tenants fill, new tasks are tagged late.",
+                        strerrordesc_np(-r));
                 return;
         }
         m->is_realtime = on;
@@ -59,8 +60,10 @@ static int save(void *userdata) {
         struct manager *m = userdata;
         int r = state_save(m->options.state_dir, &m->tenants, m->untagged);
         if (r < 0)
-                log_line(LOG_ERR, NULL, NULL, "Cannot save the state in %s: %s; after a restart of the daemon, tags made "
-                         "since are not known.", m->options.state_dir, strerrordesc_np(-r));
+                log_line(LOG_ERR, NULL, NULL,
+                         "Cannot save the state in %s: %s; after a restart of the daemon, tags made "
+                         "since are not known.",
+                         m->options.state_dir, strerrordesc_np(-r));
         else
                 m->unsaved = false;
         return r;
@@ -94,7 +97,7 @@ int manager_wait(struct manager *m, struct tenant *tenant, bool untag, manager_d
         struct waiter *waiter = malloc(sizeof(*waiter));
         if (!waiter)
                 return -ENOMEM;
-        *waiter = (struct waiter) {tenant, done, userdata, untag, m->waiters};
+        *waiter = (struct waiter){tenant, done, userdata, untag, m->waiters};
         m->waiters = waiter;
         return 0;
 }
@@ -148,8 +151,10 @@ static void listen_to_processes(struct manager *m, bool on) {
         int r = m->kernel->proc_events->listen(m->kernel->data, on);
         if (r < 0) {
                 m->deaf = true;
-                log_line(LOG_WARNING, NULL, NULL, "Process events are not to be had (%s): children forked while their "
-                         "tenant is being tagged are found a little later.", strerrordesc_np(-r));
+                log_line(LOG_WARNING, NULL, NULL,
+                         "Process events are not to be had (%s): children forked while their "
+                         "tenant is being tagged are found a little later.",
+                         strerrordesc_np(-r));
                 return;
         }
         m->listening = on;
@@ -162,7 +167,9 @@ void manager_mark(struct manager *m, struct tenant *tenant) {
         (void) sd_event_source_set_enabled(m->work, SD_EVENT_ONESHOT);
 }
 
-static void mark_dirty(struct tenant *tenant, void *userdata) { manager_mark(userdata, tenant); }
+static void mark_dirty(struct tenant *tenant, void *userdata) {
+        manager_mark(userdata, tenant);
+}
 
 static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_state before) {
         if (tenant->untagging) {
@@ -185,8 +192,9 @@ static void run_tenant(struct manager *m, struct tenant *tenant, usec_t now) {
         int r = 0;
 
         if (!tenant->pass || tenant->due == 0) {
-                enum plan_wish wish = !tenant->untagging ? WISH_TAGGED : tenant->force ? WISH_UNTAGGED_FORCE
-                                                                                       : WISH_UNTAGGED;
+                enum plan_wish wish = !tenant->untagging ? WISH_TAGGED
+                                      : tenant->force    ? WISH_UNTAGGED_FORCE
+                                                         : WISH_UNTAGGED;
                 r = pass_begin(tenant, wish, manager_policy_of(m, tenant->policy));
         }
         tenant->due = USEC_INFINITY;
@@ -325,8 +333,8 @@ int manager_reload(struct manager *m, struct failure *f) {
         r = apply_config(m);
         if (m->listener.manager_changed)
                 m->listener.manager_changed(m->listener_userdata);
-        return r < 0 ? fail(f, FAILURE_FAILED, r, "The new configuration is in force, but not all tenants follow it: %s",
-                            strerrordesc_np(-r))
+        return r < 0 ? fail(f, FAILURE_FAILED, r,
+                            "The new configuration is in force, but not all tenants follow it: %s", strerrordesc_np(-r))
                      : 0;
 }
 
@@ -389,11 +397,12 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
         m->kernel = kernel;
         m->event = sd_event_ref(event);
         m->options = *options;
-        m->pass = (struct pass_context) {
+        m->pass = (struct pass_context){
                 .kernel = kernel, .tenants = &m->tenants, .save = save, .dirty = mark_dirty, .userdata = m};
         int r = config_load(options->config_root, &m->config, &wrong);
         if (r < 0) {
-                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s; no configuration is in force.", wrong.text);
+                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s; no configuration is in force.",
+                         wrong.text);
                 r = config_builtin(&m->config);
         }
         if (r == 0)
@@ -426,7 +435,8 @@ void manager_free(struct manager *m) {
                 struct waiter *waiter = m->waiters;
                 m->waiters = waiter->next;
                 struct failure f;
-                fail(&f, FAILURE_FAILED, -ESHUTDOWN, "The daemon is being stopped; the call is carried on when it is back");
+                fail(&f, FAILURE_FAILED, -ESHUTDOWN,
+                     "The daemon is being stopped; the call is carried on when it is back");
                 waiter->done(-ESHUTDOWN, &f, NULL, waiter->userdata);
                 free(waiter);
         }

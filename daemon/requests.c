@@ -9,9 +9,13 @@
 
 /* ---- reading ---- */
 
-const struct tenants *manager_tenants(const struct manager *m) { return &m->tenants; }
+const struct tenants *manager_tenants(const struct manager *m) {
+        return &m->tenants;
+}
 
-const struct config *manager_config(const struct manager *m) { return m->config; }
+const struct config *manager_config(const struct manager *m) {
+        return m->config;
+}
 
 enum core_scheduling manager_core_scheduling(struct manager *m) {
         switch (m->kernel->cookie->probe(m->kernel->data)) {
@@ -63,7 +67,7 @@ static int check_cgroup(struct manager *m, const struct tenant *self, const char
                 if (cgroup_path_within(*p, path) || cgroup_path_within(path, *p))
                         return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
                                     "%s cannot be a tenant: %s %s, which the whole host depends on", path,
-                                    strcmp(path, *p) == 0           ? "it is"
+                                    strcmp(path, *p) == 0          ? "it is"
                                     : cgroup_path_within(*p, path) ? "it contains"
                                                                    : "it is within",
                                     *p);
@@ -78,12 +82,14 @@ static int check_cgroup(struct manager *m, const struct tenant *self, const char
                 const struct tenant *other = m->tenants.tenant[i];
                 for (char **c = other->cgroups; other != self && c && *c; c++)
                         if (cgroup_path_within(path, *c) || cgroup_path_within(*c, path))
-                                return fail(f, FAILURE_TENANT_EXISTS, -EEXIST,
-                                            "%s %s tenant %s (%s), and tasks cannot be of two tenants; untag that one first", path,
-                                            strcmp(path, *c) == 0          ? "is already"
-                                            : cgroup_path_within(path, *c) ? "is within"
-                                                                           : "contains",
-                                            other->name, *c);
+                                return fail(
+                                        f, FAILURE_TENANT_EXISTS, -EEXIST,
+                                        "%s %s tenant %s (%s), and tasks cannot be of two tenants; untag that one first",
+                                        path,
+                                        strcmp(path, *c) == 0          ? "is already"
+                                        : cgroup_path_within(path, *c) ? "is within"
+                                                                       : "contains",
+                                        other->name, *c);
         }
         return 0;
 }
@@ -138,10 +144,11 @@ static int check_policy(const struct manager *m, const char *policy, struct fail
 static int check_protectable(struct manager *m, const char *name, struct failure *f) {
         switch (manager_core_scheduling(m)) {
         case CORE_SCHEDULING_UNSUPPORTED:
-                return fail(f, FAILURE_NOT_SUPPORTED, -EOPNOTSUPP,
-                            "%s cannot be protected: this kernel has no core scheduling (it was built without "
-                            "CONFIG_SCHED_CORE); boot one that has, switch SMT off, or use --force to list it as exposed",
-                            name);
+                return fail(
+                        f, FAILURE_NOT_SUPPORTED, -EOPNOTSUPP,
+                        "%s cannot be protected: this kernel has no core scheduling (it was built without "
+                        "CONFIG_SCHED_CORE); boot one that has, switch SMT off, or use --force to list it as exposed",
+                        name);
         case CORE_SCHEDULING_DENIED:
                 return fail(f, FAILURE_NOT_SUPPORTED, -EPERM,
                             "%s cannot be protected: a security module denies core scheduling to the daemon; allow it "
@@ -179,9 +186,10 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
         _cleanup_strv_ char **cgroups = NULL;
 
         if (!tenant_name_valid(request->name))
-                return fail(f, FAILURE_INVALID_NAME, -EINVAL,
-                            "'%.200s' is not a name for a tenant: 1 to 255 bytes of UTF-8 without '/' and control characters",
-                            request->name);
+                return fail(
+                        f, FAILURE_INVALID_NAME, -EINVAL,
+                        "'%.200s' is not a name for a tenant: 1 to 255 bytes of UTF-8 without '/' and control characters",
+                        request->name);
         struct tenant *tenant = tenants_find(&m->tenants, request->name);
         const struct tenant_config *configured = config_tenant(m->config, request->name);
         int r = check_policy(m, request->policy, f);
@@ -193,12 +201,13 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
                 return fail(f, FAILURE_BUSY, -EBUSY, "%s is being untagged; try again", tenant->name);
         if (tenant && cgroups && !strv_equal(cgroups, tenant->cgroups))
                 return fail(f, FAILURE_TENANT_EXISTS, -EEXIST,
-                            "There is a tenant %s already, of cgroup %s; untag it first, or take another name", tenant->name,
-                            tenant->cgroups[0]);
+                            "There is a tenant %s already, of cgroup %s; untag it first, or take another name",
+                            tenant->name, tenant->cgroups[0]);
         if (!tenant && !cgroups && configured && strv_copy(configured->cgroups, &cgroups) < 0)
                 return fail(f, FAILURE_FAILED, -ENOMEM, "Out of memory");
         if (!tenant && !cgroups)
-                return fail(f, FAILURE_NO_SUCH_CGROUP, -ENOENT, "%s: no cgroup is named for this tenant", request->name);
+                return fail(f, FAILURE_NO_SUCH_CGROUP, -ENOENT, "%s: no cgroup is named for this tenant",
+                            request->name);
         r = tenant ? 0 : manager_check_cgroups(m, NULL, cgroups, f);
         if (r == 0 && !request->force)
                 r = check_protectable(m, request->name, f);
@@ -223,7 +232,7 @@ static void strv_remove(char **strv, const char *string) {
 static int tag(struct manager *m, const struct tag_request *request, struct tenant **ret, struct failure *f) {
         _cleanup_strv_ char **cgroups = NULL;
         _cleanup_(tenant_freep) struct tenant *created = NULL;
-        struct tenant *tenant;
+        struct tenant *tenant = NULL;
 
         int r = check_tag(m, request, &tenant, &cgroups, f);
         if (r < 0)
@@ -235,8 +244,8 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
                              : as_configured ? configured->policy
                                              : NULL;
         if (request->persistent) {
-                r = config_write_tenant(m->options.config_root, request->name, tenant ? tenant->cgroups : cgroups, policy,
-                                        f);
+                r = config_write_tenant(m->options.config_root, request->name, tenant ? tenant->cgroups : cgroups,
+                                        policy, f);
                 if (r < 0)
                         return r;
         }
@@ -276,20 +285,22 @@ void manager_tag(struct manager *m, const struct tag_request *request, manager_d
         manager_run(m);
 }
 
-void manager_untag(struct manager *m, const char *name, bool force, bool persistent, manager_done_t done, void *userdata) {
+void manager_untag(struct manager *m, const char *name, bool force, bool persistent, manager_done_t done,
+                   void *userdata) {
         struct tenant *tenant = tenants_find(&m->tenants, name);
         struct failure f = {0};
         int r = 0;
 
         if (!tenant)
-                r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT, "There is no tenant '%.200s'; 'coreschedctl list' shows those there are",
-                         name);
+                r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT,
+                         "There is no tenant '%.200s'; 'coreschedctl list' shows those there are", name);
         else if (manager_core_scheduling(m) == CORE_SCHEDULING_NO_SMT && tenant->cookie != 0 && !force)
-                r = fail(&f, FAILURE_NOT_SUPPORTED, -ENODEV,
-                         "%s cannot be untagged while SMT is not active, for the kernel then lets nobody change cookies; "
-                         "switch SMT on first, or use --force to forget the tenant and leave its tasks their cookie",
-                         name);
-        if (r == 0 && persistent) {
+                r = fail(
+                        &f, FAILURE_NOT_SUPPORTED, -ENODEV,
+                        "%s cannot be untagged while SMT is not active, for the kernel then lets nobody change cookies; "
+                        "switch SMT on first, or use --force to forget the tenant and leave its tasks their cookie",
+                        name);
+        if (r == 0 && persistent && config_tenant(m->config, name)) {
                 r = config_remove_tenant(m->options.config_root, name, &f);
                 if (r == 0)
                         r = manager_reload(m, &f);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Verify: what the kernel says of every thread, beside what it should be. Changes nothing but the state of the tenant, and
- * marks those dirty that are not as they should be. */
+/* Verify: what the kernel says of every thread, beside what it should be. Changes nothing but the state of the tenant,
+ * and marks those dirty that are not as they should be. */
 #include "manager-internal.h"
 #include "observe.h"
 #include <errno.h>
@@ -50,7 +50,7 @@ static int verify_tenant(struct manager *m, const struct host *host, struct tena
                 if (finding == FINDING_GOOD)
                         continue;
                 v->n_bad++;
-                add_verdict(v, &(struct verdict) {seen->tid, seen->cookie, seen->error, finding});
+                add_verdict(v, &(struct verdict){seen->tid, seen->cookie, seen->error, finding});
         }
         for (size_t i = 0; i < host->n; i++) {
                 const struct carrier *carrier = &host->carrier[i];
@@ -58,7 +58,7 @@ static int verify_tenant(struct manager *m, const struct host *host, struct tena
                     pids_contain(&sight.inside, carrier->tid))
                         continue;
                 v->n_outside++;
-                add_verdict(v, &(struct verdict) {carrier->tid, carrier->cookie, 0, FINDING_WRONG_TENANT});
+                add_verdict(v, &(struct verdict){carrier->tid, carrier->cookie, 0, FINDING_WRONG_TENANT});
         }
         return 0;
 }
@@ -73,8 +73,8 @@ static void conclude(struct manager *m, struct verification *v) {
                 tenant_set_state(tenant, TENANT_DEGRADED, "%zu of %zu threads were found without the tenant's cookie",
                                  v->n_bad, v->n_threads);
         else
-                tenant_set_state(tenant, TENANT_DEGRADED, "%zu threads outside of the tenant were found with its cookie",
-                                 v->n_outside);
+                tenant_set_state(tenant, TENANT_DEGRADED,
+                                 "%zu threads outside of the tenant were found with its cookie", v->n_outside);
         tenant->wide = tenant->wide || v->n_outside > 0;
         manager_mark(m, tenant);
 }

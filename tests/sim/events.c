@@ -115,7 +115,7 @@ static int next(struct sim *sim, enum sim_function function, struct sim_queue *q
 
 static int op_proc_next(void *data, struct proc_event *ret) {
         struct sim *sim = data;
-        struct sim_event event;
+        struct sim_event event = {0};
         int r = next(sim, SIM_PROC_NEXT, &sim->proc_events, &event);
         if (r > 0)
                 *ret = event.proc;
@@ -146,7 +146,7 @@ static int op_cgroup_fd(void *data) {
 
 static int op_cgroup_next(void *data, struct cgroup_event *ret) {
         struct sim *sim = data;
-        struct sim_event event;
+        struct sim_event event = {0};
         int r = next(sim, SIM_CGROUP_NEXT, &sim->cgroup_events, &event);
         if (r > 0) {
                 free(sim->last_path);
