@@ -109,10 +109,14 @@ void bus_free(struct bus *bus) {
         manager_set_listener(bus->manager, &(const struct manager_listener){0}, NULL);
         for (call = LIST_FIRST(&bus->calls); call; call = next) {
                 next = LIST_NEXT(call, entry);
+                struct failure f;
+                (void) fail(&f, FAILURE_FAILED, -ESHUTDOWN, "the daemon is being stopped%s",
+                            call->at_manager ? ", and carries this on when it is back" : "; call again");
                 if (!call->at_manager) {
-                        call_free(call);
+                        call_fail(call, &f);
                         continue;
                 }
+                call_refuse(call, &f);
                 LIST_REMOVE(call, entry);
                 call->bus = NULL;
         }

@@ -10,8 +10,7 @@ struct bus;
  * the bus name. 0, or negative errno (-EEXIST: the name is taken, -EACCES: the bus's policy forbids it). */
 int bus_new(sd_bus *bus, struct manager *manager, struct bus **ret);
 
-/* To be called before the manager is freed. Calls that wait for polkit or for a name to be resolved end unanswered;
- * those that the manager works on live until it has called back, and are then not answered. */
+/* To be called before the manager is freed. Calls that are under way are answered: the daemon is being stopped. */
 void bus_free(struct bus *bus);
 static inline void bus_freep(struct bus **bus) {
         bus_free(*bus);

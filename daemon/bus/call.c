@@ -39,11 +39,14 @@ void call_answer(struct call *call, const char *path) {
         call_free(call);
 }
 
+void call_refuse(struct call *call, const struct failure *f) {
+        _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+        int r = error_set(&error, f);
+        (void) sd_bus_reply_method_errno(call->message, r, &error);
+}
+
 void call_fail(struct call *call, const struct failure *f) {
-        if (call->bus) {
-                _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-                int r = error_set(&error, f);
-                (void) sd_bus_reply_method_errno(call->message, r, &error);
-        }
+        if (call->bus)
+                call_refuse(call, f);
         call_free(call);
 }

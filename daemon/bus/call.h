@@ -52,6 +52,8 @@ static inline void call_freep(struct call **call) {
 /* Answers with nothing, or an object path. */
 void call_answer(struct call *call, const char *path);
 void call_fail(struct call *call, const struct failure *f);
+/* Answers, but does not end the call. */
+void call_refuse(struct call *call, const struct failure *f);
 
 /* ---- polkit.c ---- */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/error.h"
 #include "api/names.h"
+#include "utf8.h"
 #include <errno.h>
 #include <string.h>
 
@@ -28,15 +29,15 @@ int error_set(sd_bus_error *error, const struct failure *f) {
         return sd_bus_error_set(error, names[f->kind], text);
 }
 
-/* The length of the UTF-8 character at s, or 0 when there is none: no overlong forms, no surrogates, none above
- * U+10FFFF. */
-static size_t character(const unsigned char *s) {
-        size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
-        for (size_t i = 1; i < length; i++)
-                if ((s[i] & 0xc0) != 0x80)
-                        return 0;
-        if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-            (s[0] == 0xf4 && s[1] > 0x8f))
+/* The length of the well-formed character at s that D-Bus strings may hold everywhere, or 0: sd-bus refuses the
+ * noncharacters (U+FDD0 to U+FDEF, and the last two of each plane), and with them the whole message. */
+static size_t character(const char *s) {
+        const unsigned char *u = (const unsigned char *) s;
+        size_t length = utf8_character(s);
+        bool last = length >= 3 && u[length - 1] >= 0xbe && u[length - 2] == 0xbf;
+        if (last && (length == 3 ? u[0] == 0xef : (u[1] & 0x0f) == 0x0f))
+                return 0;
+        if (length == 3 && u[0] == 0xef && u[1] == 0xb7 && u[2] >= 0x90 && u[2] <= 0xaf)
                 return 0;
         return length;
 }
@@ -45,13 +46,13 @@ char *text_for_bus(const char *text) {
         char *copy = malloc(4 * strlen(text) + 1), *to = copy;
         if (!copy)
                 return NULL;
-        for (const unsigned char *s = (const unsigned char *) text; *s;) {
-                size_t length = character(s);
+        while (*text) {
+                size_t length = character(text);
                 if (length > 0)
-                        to = mempcpy(to, s, length);
+                        to = mempcpy(to, text, length);
                 else
-                        to += sprintf(to, "\\x%02x", *s);
-                s += length > 0 ? length : 1;
+                        to += sprintf(to, "\\x%02x", (unsigned char) *text);
+                text += length > 0 ? length : 1;
         }
         *to = '\0';
         return copy;

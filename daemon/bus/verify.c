@@ -44,9 +44,10 @@ static int append_result(sd_bus_message *reply, const struct verification *v) {
 static int append_results(sd_bus_message *reply, const struct verification *verifications, size_t n) {
         int r = sd_bus_message_open_container(reply, 'a', "(sa{sv})");
         for (size_t i = 0; r >= 0 && i < n; i++) {
-                r = sd_bus_message_open_container(reply, 'r', "sa{sv}");
+                _cleanup_free_ char *name = text_for_bus(verifications[i].tenant->name);
+                r = !name ? -ENOMEM : sd_bus_message_open_container(reply, 'r', "sa{sv}");
                 if (r >= 0)
-                        r = sd_bus_message_append(reply, "s", verifications[i].tenant->name);
+                        r = sd_bus_message_append(reply, "s", name);
                 if (r >= 0)
                         r = append_result(reply, &verifications[i]);
                 if (r >= 0)
