@@ -184,7 +184,7 @@ static int add_strays(const struct pass_context *c, struct tenant *tenant, struc
 
         size_t cursor = 0;
         for (size_t i = 0; i < pass->delivered.n; i++) {
-                struct seen seen = {.tid = pass->delivered.pid[i], .leader = true, .place = SEEN_OUTSIDE};
+                struct seen seen = {.tid = pass->delivered.pid[i], .leader = !pass->by_thread, .place = SEEN_OUTSIDE};
                 struct tenant *owner = NULL;
 
                 if (pids_next(&sight->inside, seen.tid, &cursor))
