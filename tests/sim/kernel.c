@@ -119,6 +119,7 @@ static int share_to(struct sim *sim, const struct delivery *job, pid_t tid, stru
         for (pid_t i = first; i <= last; i++)
                 if (sim->thread[i] && sim->thread[i]->tgid == target->tgid) {
                         check_touch(sim, job, target, sim->thread[i]);
+                        sim->thread[i]->stray = cookie && !sim_is_inside(sim, sim->thread[i]->cgroup);
                         sim_cookie_set(sim, &sim->thread[i]->cookie, cookie);
                 }
         return 0;

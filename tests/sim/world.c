@@ -63,6 +63,7 @@ int sim_create(struct sim *sim, pid_t tid, bool group) {
                 if (sim->thread[i] && sim->thread[i]->tgid == thread->tgid)
                         sim_cookie_set(sim, &sim->thread[i]->cookie, cookie);
         sim_cookie_set(sim, &thread->cookie, cookie);
+        thread->stray = false;
         return 0;
 }
 
@@ -73,6 +74,7 @@ int sim_share_from(struct sim *sim, pid_t tid, pid_t from) {
         if (!thread || !source)
                 return -ESRCH;
         thread->helped_self = true;
+        thread->stray = false;
         sim_cookie_set(sim, &thread->cookie, source->cookie);
         return 0;
 }
@@ -166,6 +168,7 @@ static void note_inside(struct sim *sim, struct sim_thread *thread) {
         if (!sim_is_inside(sim, thread->cgroup))
                 return;
         thread->was_inside = true;
+        thread->stray = false;
         sim->tid_was_inside[thread->tid] = true;
 }
 
@@ -222,6 +225,7 @@ static pid_t add_thread(struct sim *sim, pid_t tid, pid_t tgid, struct sim_cgrou
                 thread->denied = parent->denied;
                 thread->freeze_delay = parent->freeze_delay;
                 thread->helped_self = parent->helped_self;
+                thread->stray = parent->stray;
                 sim_cookie_set(sim, &thread->cookie, parent->cookie);
         }
         sim->thread[tid] = thread;
