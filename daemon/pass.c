@@ -65,31 +65,42 @@ void pass_note_fork(struct pass *pass, const struct proc_event *event) {
 
 /* ---- how a pass ends ---- */
 
+/* Counts those inside that could not be read, or refused; 0, or degrades the tenant and says why. */
+static size_t note_troubles(struct tenant *tenant, const struct sight *sight, const char *what) {
+        char text[512];
+        size_t length = 0;
+
+        tenant->n_troubles = 0;
+        for (size_t i = 0; i < sight->n; i++) {
+                const struct seen *seen = &sight->seen[i];
+                if (seen->place != SEEN_INSIDE || seen->error == 0 || seen->error == -ESRCH)
+                        continue;
+                if (tenant->n_troubles < TROUBLES_KEPT) {
+                        tenant->troubles[tenant->n_troubles] = (struct trouble){seen->tid, seen->error};
+                        if (length < sizeof(text) - 80)
+                                length += (size_t) snprintf(text + length, sizeof(text) - length, "%s%d (%s)",
+                                                            tenant->n_troubles > 0 ? ", " : "", (int) seen->tid,
+                                                            strerrordesc_np(-seen->error));
+                }
+                tenant->n_troubles++;
+        }
+        if (tenant->n_troubles > 0)
+                tenant_set_state(tenant, TENANT_DEGRADED, "%zu of %zu threads could not be %s: %s", tenant->n_troubles,
+                                 sight->n_threads, what, text);
+        return tenant->n_troubles;
+}
+
 static void end_tagged(struct tenant *tenant, const struct sight *sight) {
         struct pass *pass = tenant->pass;
 
-        tenant->n_troubles = 0;
-        for (size_t i = 0; i < pass->n_failed; i++)
-                if (pids_contain(&sight->inside, pass->failed[i].tid)) {
-                        if (tenant->n_troubles < TROUBLES_KEPT)
-                                tenant->troubles[tenant->n_troubles] = pass->failed[i];
-                        tenant->n_troubles++;
-                }
         tenant->wide = false;
         tenant->n_processes = sight->n_processes;
         if (sight->threads_known || tenant->n_threads < sight->n_threads)
                 tenant->n_threads = sight->n_threads;
 
-        if (tenant->n_troubles > 0) {
-                char text[512];
-                size_t length = 0;
-                for (size_t i = 0; i < tenant->n_troubles && i < TROUBLES_KEPT && length < sizeof(text) - 80; i++)
-                        length += (size_t) snprintf(text + length, sizeof(text) - length, "%s%d (%s)",
-                                                    i > 0 ? ", " : "", (int) tenant->troubles[i].tid,
-                                                    strerrordesc_np(-tenant->troubles[i].error));
-                tenant_set_state(tenant, TENANT_DEGRADED, "%zu of %zu threads could not be tagged: %s",
-                                 tenant->n_troubles, tenant->n_threads, text);
-        } else if (pass->freeze_note)
+        if (note_troubles(tenant, sight, "tagged") > 0)
+                return;
+        if (pass->freeze_note)
                 tenant_set_state(tenant, TENANT_ENFORCED, "%s", pass->freeze_note);
         else if (sight->n_missing > 0)
                 tenant_set_state(tenant, TENANT_ENFORCED, "%zu of %zu cgroups do not exist yet", sight->n_missing,
@@ -160,8 +171,9 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
                 r = c->kernel->cookie->get(c->kernel->data, tid, &seen.cookie);
                 if (r == -ENODEV || r == -EINVAL)
                         break;
-                if (r < 0 || (seen.cookie == tenant->cookie && seen.cookie != 0)) {
-                        r = 0; /* gone or unreadable; or it inherited the tenant's */
+                bool inherited = seen.cookie == tenant->cookie && seen.cookie != 0;
+                if (r < 0 || inherited == (pass->wish == WISH_TAGGED)) {
+                        r = 0; /* gone or unreadable; or it has what it is to have */
                         continue;
                 }
                 r = observe_place(c->kernel, c->tenants, tid, &owner);
@@ -428,6 +440,8 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
                 }
                 if (pass->wish == WISH_TAGGED)
                         end_tagged(tenant, &sight);
+                else
+                        (void) note_troubles(tenant, &sight, "untagged");
                 return end(c, tenant, false);
         }
 }
