@@ -132,7 +132,7 @@ static int scan_line(struct scan *scan, char *line, size_t length) {
         if (scan->line == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0)
                 return wrong(scan, "the file begins with a UTF-8 byte-order mark: remove it", NULL);
         if (strlen(line) != length)
-                return wrong(scan, "a NUL byte", NULL);
+                return wrong(scan, "a NUL byte after", line);
         if (length > LINE_BYTES_MAX)
                 return fail(scan->f, FAILURE_INVALID_CONFIG, -EBADMSG,
                             "%s:%u: a line of %zu bytes that begins with \"%.32s\", at most %u are read", scan->path,
