@@ -46,7 +46,7 @@ int apply_delivery(struct pass_context *c, struct tenant *tenant, const struct p
                 if (error == 0) {
                         n_given++;
                         tenant->touched = true;
-                        if (plan->step != PLAN_CLEAR && !plan->by_thread)
+                        if (plan->step != PLAN_CLEAR)
                                 q = pids_add(&pass->delivered, targets[i].tid);
                 } else if (error != -ESRCH && error != -ENODEV)
                         q = note_failed(pass, targets[i].tid, error);
@@ -54,6 +54,7 @@ int apply_delivery(struct pass_context *c, struct tenant *tenant, const struct p
                         return q;
         }
         pids_sort(&pass->delivered);
+        pass->by_thread = pass->by_thread || plan->by_thread;
         if (plan->step == PLAN_NEW && n_given > 0) {
                 tenant->cookie = job.cookie;
                 tenant->given = job.cookie;

@@ -34,7 +34,7 @@ int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *
         pass->freeze = wish == WISH_TAGGED && policy->attach == ATTACH_FREEZE;
         pass->stay_frozen_if_exposed = wish == WISH_TAGGED && policy->on_exposed == ON_EXPOSED_FREEZE;
         pass->isolate = policy->isolation != ISOLATION_NONE;
-        pass->whole_host = wish != WISH_TAGGED;
+        pass->whole_host = wish != WISH_TAGGED || tenant->wide;
         if (tenant->pass) {
                 /* What is frozen already is thawed at the end, whatever the new pass is for. */
                 pass->freezing = wish == WISH_TAGGED ? tenant->pass->freezing : FREEZE_NOT_YET;
@@ -75,6 +75,7 @@ static void end_tagged(struct tenant *tenant, const struct sight *sight) {
                                 tenant->troubles[tenant->n_troubles] = pass->failed[i];
                         tenant->n_troubles++;
                 }
+        tenant->wide = false;
         tenant->n_processes = sight->n_processes;
         if (sight->threads_known || tenant->n_threads < sight->n_threads)
                 tenant->n_threads = sight->n_threads;
@@ -183,7 +184,7 @@ static int add_strays(const struct pass_context *c, struct tenant *tenant, struc
 
         size_t cursor = 0;
         for (size_t i = 0; i < pass->delivered.n; i++) {
-                struct seen seen = {.tid = pass->delivered.pid[i], .leader = true, .place = SEEN_OUTSIDE};
+                struct seen seen = {.tid = pass->delivered.pid[i], .leader = !pass->by_thread, .place = SEEN_OUTSIDE};
                 struct tenant *owner = NULL;
 
                 if (pids_next(&sight->inside, seen.tid, &cursor))
@@ -208,24 +209,55 @@ static int add_strays(const struct pass_context *c, struct tenant *tenant, struc
         return 0;
 }
 
+static int compare_cookies(const void *a, const void *b) {
+        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+        return (x > y) - (x < y);
+}
+
+/* The first carrier of the cookie, or of a larger one. */
+static size_t first_carrier(const struct host *host, uint64_t cookie) {
+        size_t low = 0, high = host->n;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (host->carrier[middle].cookie < cookie)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Who else on the host carries the tenant's cookie, or one that is carried inside. */
 static int add_host(struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        _cleanup_free_ uint64_t *cookies = calloc(sight->n + 1, sizeof(*cookies));
+        size_t n = 0;
+
+        if (!cookies)
+                return -ENOMEM;
+        cookies[n++] = tenant->cookie;
+        for (size_t i = 0; i < sight->n; i++)
+                cookies[n++] = sight->seen[i].cookie;
+        qsort(cookies, n, sizeof(*cookies), compare_cookies);
         if (!c->host_seen) {
                 int r = observe_host(c->kernel, c->tenants, &c->host);
                 if (r < 0)
                         return r;
                 c->host_seen = true;
         }
-        for (size_t i = 0; i < c->host.n; i++) {
-                const struct carrier *carrier = &c->host.carrier[i];
-                if (carrier->tenant == tenant || pids_contain(&sight->inside, carrier->tid))
+        for (size_t k = 0; k < n; k++) {
+                if (cookies[k] == 0 || (k > 0 && cookies[k] == cookies[k - 1]))
                         continue;
-                int r = sight_add(sight, &(struct seen){
-                                                 .tid = carrier->tid,
-                                                 .cookie = carrier->cookie,
-                                                 .place = carrier->tenant ? SEEN_OTHER : SEEN_OUTSIDE,
-                                         });
-                if (r < 0)
-                        return r;
+                for (size_t i = first_carrier(&c->host, cookies[k]);
+                     i < c->host.n && c->host.carrier[i].cookie == cookies[k]; i++) {
+                        const struct carrier *carrier = &c->host.carrier[i];
+                        struct seen seen = {.tid = carrier->tid, .cookie = carrier->cookie};
+                        if (carrier->tenant == tenant || pids_contain(&sight->inside, carrier->tid))
+                                continue;
+                        seen.place = carrier->tenant ? SEEN_OTHER : SEEN_OUTSIDE;
+                        int r = sight_add(sight, &seen);
+                        if (r < 0)
+                                return r;
+                }
         }
         return 0;
 }
@@ -272,6 +304,8 @@ static int make_plan(const struct pass_context *c, const struct tenant *tenant, 
         for (size_t i = 0; i < c->tenants->n; i++)
                 if (c->tenants->tenant[i] != tenant && c->tenants->tenant[i]->cookie != 0)
                         taken[n++] = c->tenants->tenant[i]->cookie;
+        if (n > 1)
+                qsort(taken, n, sizeof(*taken), compare_cookies);
         struct plan_input input = {
                 .wish = pass->wish,
                 .cookie = tenant->cookie,
@@ -352,7 +386,7 @@ static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, s
                 tenant->adopted = plan.cookie != tenant->given;
                 tenant->cookie = plan.cookie;
                 tenant->changed = true;
-                pass->whole_host = false;
+                pass->whole_host = tenant->wide;
                 return 1;
         case PLAN_NEW:
         case PLAN_SHARE:

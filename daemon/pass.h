@@ -42,6 +42,7 @@ struct pass {
         struct pids members;    /* sorted: all that was seen inside, and their children */
         struct pids hints;      /* children to look at */
         struct pids delivered;  /* sorted: what was given the tenant's cookie */
+        bool by_thread;         /* ... some of it thread by thread */
         struct trouble *failed; /* what refused */
         size_t n_failed;
         bool lost; /* events were lost: nothing that was known counts */

@@ -45,12 +45,11 @@ static bool is_taken(const struct plan_input *input, uint64_t cookie) {
 }
 
 /* Fills plan for the threads that meet the goal. 1, 0 if there are none (plan is untouched), or -ENOMEM. */
-static int deliver(const struct plan_input *input, enum plan_step step, const struct goal *goal, bool each,
-                   struct plan *plan) {
+static int deliver(const struct plan_input *input, enum plan_step step, const struct goal *goal, struct plan *plan) {
         size_t n[_REACH_MAX] = {0};
         for (size_t i = 0; i < input->n_seen; i++)
                 if (goal_meets(goal, input->seen + i))
-                        n[each ? BY_THREAD : seen_reach(input->seen + i)]++;
+                        n[seen_reach(input->seen + i)]++;
         enum reach reach = BY_GROUP;
         while (n[reach] == 0)
                 if (++reach == _REACH_MAX)
@@ -64,7 +63,7 @@ static int deliver(const struct plan_input *input, enum plan_step step, const st
                 return -ENOMEM;
         size_t at = 0;
         for (size_t i = 0; i < input->n_seen; i++)
-                if (goal_meets(goal, input->seen + i) && (each || seen_reach(input->seen + i) == reach))
+                if (goal_meets(goal, input->seen + i) && seen_reach(input->seen + i) == reach)
                         targets[at++] = input->seen[i].tid;
         *plan = (struct plan){.step = step, .by_thread = reach != BY_GROUP, .targets = targets, .n_targets = at};
         return 1;
@@ -152,9 +151,9 @@ static int plan_tagged(const struct plan_input *input, struct plan *plan) {
                         plan->cookie = input->whole_host ? adoptable : 0;
                         return 0;
                 }
-                return deliver(input, PLAN_NEW, &(struct goal){SEEN_INSIDE, ANY_COOKIE, 0}, false, plan);
+                return deliver(input, PLAN_NEW, &(struct goal){SEEN_INSIDE, ANY_COOKIE, 0}, plan);
         }
-        r = deliver(input, PLAN_SHARE, &(struct goal){SEEN_INSIDE, OTHER_COOKIE, input->cookie}, false, plan);
+        r = deliver(input, PLAN_SHARE, &(struct goal){SEEN_INSIDE, OTHER_COOKIE, input->cookie}, plan);
         if (r != 0) {
                 if (r > 0 && plan->step == PLAN_SHARE) {
                         plan->cookie = input->cookie;
@@ -164,7 +163,7 @@ static int plan_tagged(const struct plan_input *input, struct plan *plan) {
         }
         if (input->adopted)
                 return 0;
-        return deliver(input, PLAN_CLEAR, &(struct goal){SEEN_OUTSIDE, THIS_COOKIE, input->cookie}, true, plan);
+        return deliver(input, PLAN_CLEAR, &(struct goal){SEEN_OUTSIDE, THIS_COOKIE, input->cookie}, plan);
 }
 
 /* Those outside come first, while there still is somebody inside to tell that the number means our cookie. */
@@ -172,12 +171,11 @@ static int plan_untagged(const struct plan_input *input, struct plan *plan) {
         if (input->cookie == 0 || (input->adopted && input->wish != WISH_UNTAGGED_FORCE))
                 return 0;
         if (!is_taken(input, input->cookie) && find_source(input, input->cookie)) {
-                int r = deliver(input, PLAN_CLEAR, &(struct goal){SEEN_OUTSIDE, THIS_COOKIE, input->cookie}, true,
-                                plan);
+                int r = deliver(input, PLAN_CLEAR, &(struct goal){SEEN_OUTSIDE, THIS_COOKIE, input->cookie}, plan);
                 if (r != 0)
                         return r;
         }
-        return deliver(input, PLAN_CLEAR, &(struct goal){SEEN_INSIDE, THIS_COOKIE, input->cookie}, false, plan);
+        return deliver(input, PLAN_CLEAR, &(struct goal){SEEN_INSIDE, THIS_COOKIE, input->cookie}, plan);
 }
 
 int plan_make(const struct plan_input *input, struct plan *ret) {

@@ -61,11 +61,13 @@ static int put_tenant(json_object *array, const struct tenant *tenant) {
         if (r >= 0)
                 r = put(object, "origin", json_object_new_string(origin_word(tenant->origin)));
         if (r >= 0)
-                r = put(object, "cookie", json_object_new_uint64(tenant->cookie));
+                r = put(object, "cookie", json_object_new_uint64(tenant->cookie ? tenant->cookie : tenant->given));
         if (r >= 0)
                 r = put(object, "adopted", json_object_new_boolean(tenant->adopted));
         if (r >= 0)
                 r = put_strings(object, "frozen", tenant->frozen, true);
+        if (r >= 0)
+                r = put(object, "stay-frozen", json_object_new_boolean(tenant->stay_frozen));
         return r;
 }
 
@@ -187,7 +189,7 @@ static int check_tenant(const struct tenants *tenants, const struct tenant *tena
 static int get_tenant(json_object *object, struct tenants *tenants) {
         _cleanup_(tenant_freep) struct tenant *tenant = NULL;
         _cleanup_strv_ char **cgroups = NULL;
-        json_object *name, *policy, *origin, *adopted;
+        json_object *name, *policy, *origin, *adopted, *stay_frozen;
         if (!json_object_is_type(object, json_type_object))
                 return -EBADMSG;
         int r = get(object, "name", json_type_string, false, &name);
@@ -197,6 +199,8 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
                 r = get(object, "origin", json_type_string, false, &origin);
         if (r >= 0)
                 r = get(object, "adopted", json_type_boolean, false, &adopted);
+        if (r >= 0)
+                r = get(object, "stay-frozen", json_type_boolean, false, &stay_frozen);
         if (r >= 0)
                 r = get_paths(object, "cgroups", &cgroups);
         if (r < 0)
@@ -216,6 +220,7 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
         if (r < 0)
                 return r;
         tenant->adopted = json_object_get_boolean(adopted);
+        tenant->stay_frozen = json_object_get_boolean(stay_frozen);
         r = tenants_add(tenants, tenant);
         if (r < 0)
                 return r == -EEXIST ? -EBADMSG : r;

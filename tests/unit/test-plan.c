@@ -188,9 +188,14 @@ static void test_outside_is_cleared(void **state) {
         _cleanup_(plan_done) struct plan plan = {0};
         assert_int_equal(plan_make(INPUT(right, .cookie = 7), &plan), 0);
         assert_int_equal(plan.step, PLAN_CLEAR);
-        assert_true(plan.by_thread);
+        assert_false(plan.by_thread); /* it was given to the whole group */
         assert_int_equal(plan.n_targets, 1);
         assert_int_equal(plan.targets[0], 80);
+        plan_done(&plan);
+        right[2].leader = false;
+        assert_int_equal(plan_make(INPUT(right, .cookie = 7), &plan), 0);
+        assert_int_equal(plan.step, PLAN_CLEAR);
+        assert_true(plan.by_thread);
         check_plan(INPUT(right, .cookie = 7, .adopted = true), PLAN_DONE, NULL);
         /* Nobody inside carries it: the number may be another's by now. */
         const struct seen reused[] = {{.tid = 80, .leader = true, .cookie = 7, .place = SEEN_OUTSIDE}};
