@@ -6,7 +6,8 @@
 #include "failure.h"
 #include <stdbool.h>
 
-/* What may stand in a file. Sections and keys are matched exactly (case included). */
+/* What may stand in a file; the keys of a section stand together. Sections and keys are matched exactly (case
+ * included). */
 struct ini_key {
         const char *section, *key;
 };
@@ -19,7 +20,7 @@ struct ini_entry {
 /* Called for each entry, in the order of the file. A negative result ends the reading, f being filled. */
 typedef int (*ini_entry_t)(const struct ini_entry *entry, void *userdata, struct failure *f);
 
-/* Reads the file and checks all of it against the NULL-ended table of known keys before the first call. Errors: -ENOENT
- * (no such file: f is filled too), -EBADMSG (its text is wrong), -EISDIR or -EINVAL (not a regular file), -EFBIG
- * (over 1 MiB), or what the callback returned. */
+/* Reads the file and checks all of it against the NULL-ended table of known keys before the first call. A value may be
+ * empty; \xNN is left as it stands. Errors: -ENOENT and what else open gives (f is filled too), -EBADMSG (its text is
+ * wrong), -EISDIR or -EINVAL (not a regular file), -EFBIG (over 1 MiB), or what the callback returned. */
 int ini_read(const char *path, const struct ini_key *known, ini_entry_t entry, void *userdata, struct failure *f);

@@ -36,6 +36,9 @@ static inline void manager_freep(struct manager **manager) {
 }
 void manager_set_listener(struct manager *manager, const struct manager_listener *listener, void *userdata);
 
+/* No tenant may hold, or lie in, this cgroup from now on. 0 or negative errno. */
+int manager_protect(struct manager *manager, const char *path);
+
 /* ---- reading ---- */
 const struct tenants *manager_tenants(const struct manager *manager);
 const struct config *manager_config(const struct manager *manager);
@@ -47,6 +50,8 @@ int manager_smt(struct manager *manager, char **ret_control, bool *ret_active);
 enum isolation manager_isolation(struct manager *manager, const struct tenant *tenant);
 /* The name of the policy in force for the tenant. */
 const char *manager_policy(const struct manager *manager, const struct tenant *tenant);
+/* Is there a cgroup of this path (normalized) now? */
+bool manager_has_cgroup(struct manager *manager, const char *path);
 
 /* ---- changing ---- */
 

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* "Did you mean ...?": for words that a person mistyped. Pure. */
+/* PURE. For errors about a word that is not known: which one was meant? */
+#include <stddef.h>
 
-/* The word of the NULL-terminated list that the fewest inserted, deleted, replaced or swapped letters turn `word` into,
- * if that is at most a third of its letters (at least one); the first of several. NULL when none is that near. Case
- * does not count. */
-const char *nearest_word(const char *word, const char *const *words);
+struct hint {
+        char text[256];
+};
+
+/* `; did you mean "Policy"?`, or, when none of the NULL-ended words is near, `; valid are: CGroups, Policy`. */
+struct hint nearest_hint(const char *word, const char *const *valid);

@@ -45,3 +45,30 @@ void pids_sort(struct pids *pids) {
 bool pids_contain(const struct pids *pids, pid_t pid) {
         return pids->n > 0 && bsearch(&pid, pids->pid, pids->n, sizeof(pid), compare);
 }
+
+int pids_merge(struct pids *pids, const struct pids *more) {
+        size_t cursor = 0, n_before = pids->n;
+        struct pids before;
+
+        for (size_t i = 0; i < more->n; i++) {
+                before = (struct pids){.pid = pids->pid, .n = n_before};
+                if (!pids_next(&before, more->pid[i], &cursor)) {
+                        int r = pids_add(pids, more->pid[i]);
+                        if (r < 0)
+                                return r;
+                }
+        }
+        pids_sort(pids);
+        return 0;
+}
+
+bool pids_next(const struct pids *pids, pid_t pid, size_t *cursor) {
+        if (*cursor < pids->n && pids->pid[*cursor] == pid) {
+                (*cursor)++;
+                return true;
+        }
+        const pid_t *found = pids->n > 0 ? bsearch(&pid, pids->pid, pids->n, sizeof(pid), compare) : NULL;
+        if (found)
+                *cursor = (size_t) (found - pids->pid) + 1;
+        return found != NULL;
+}

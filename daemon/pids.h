@@ -11,7 +11,7 @@ struct pids {
 
 static inline void pids_done(struct pids *pids) {
         free(pids->pid);
-        *pids = (struct pids) {0};
+        *pids = (struct pids){0};
 }
 #define _cleanup_pids_ _cleanup_(pids_done)
 
@@ -22,5 +22,11 @@ int pids_add(struct pids *pids, pid_t pid);
 /* Sorts, and drops duplicates. */
 void pids_sort(struct pids *pids);
 
+/* Adds all of more; both must be sorted, and the result is. 0 or -ENOMEM. */
+int pids_merge(struct pids *pids, const struct pids *more);
+
 /* Is pid among them? They must be sorted. */
 bool pids_contain(const struct pids *pids, pid_t pid);
+
+/* The same, cheaper for whoever asks in ascending order: *cursor starts at 0 and belongs to one row of questions. */
+bool pids_next(const struct pids *pids, pid_t pid, size_t *cursor);

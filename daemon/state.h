@@ -6,7 +6,7 @@
 #include "tenant.h"
 
 struct state {
-        struct tenants tenants; /* name, cgroups, policy, origin, cookie, adopted, frozen */
+        struct tenants tenants; /* name, cgroups, policy, origin, cookie, adopted, frozen, stay_frozen */
         char **untagged;        /* configured tenants that were untagged by hand */
 };
 

@@ -16,6 +16,8 @@ int tenant_new(const char *name, char *const *cgroups, const char *policy, enum 
                 return -ENOMEM;
         tenant->origin = origin;
         tenant->state = TENANT_PENDING;
+        tenant->due = USEC_INFINITY;
+        tenant->fresh = true;
         *ret = TAKE(tenant);
         return 0;
 }
@@ -28,6 +30,7 @@ void tenant_free(struct tenant *tenant) {
         free(tenant->policy);
         free(tenant->reason);
         strv_free(tenant->frozen);
+        strv_free(tenant->waits_at);
         free(tenant);
 }
 

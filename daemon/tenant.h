@@ -25,6 +25,7 @@ struct tenant {
         enum tenant_state state;
         char *reason;       /* one line; NULL when there is nothing to say */
         uint64_t cookie;    /* what its tasks carry; 0: none known */
+        uint64_t given;     /* the last cookie that we gave it, also before a restart: tells an adopted one from ours */
         bool adopted;       /* the cookie was set by somebody else */
         size_t n_processes; /* thread groups */
         size_t n_threads;
@@ -35,7 +36,16 @@ struct tenant {
         bool stay_frozen; /* ... but not when a pass ends: nothing protects the tenant, and its policy wants it so */
 
         bool changed;      /* something that is seen outside changed since this was last cleared */
+        bool touched;      /* the last pass changed the cookie of some task */
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
+
+        /* The manager's. */
+        usec_t due;      /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
+        bool wide;       /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
+        bool fresh;      /* the watches on its cgroups are to be renewed */
+        char **waits_at; /* cgroups watched because one of the tenant's does not exist yet */
+        bool untagging;  /* it is to be untagged, and forgotten then */
+        bool force;      /* ... of a cookie that was set by somebody else too */
 };
 
 /* name, cgroups and policy are copied. 0 or -ENOMEM. */

@@ -71,8 +71,9 @@ struct cgroup_ops {
         /* What vanishes meanwhile is left out; -ENOENT when path itself is not there. */
         int (*walk)(void *data, const char *path, cgroup_visit_t visit, void *userdata);
 
-        /* Appends to pids what cgroup.procs (or, with threads, cgroup.threads) lists of this cgroup alone, in the kernel's order. -ENOENT and
-         * -ENODEV: it vanished; -EOPNOTSUPP: processes of a threaded cgroup. Nothing is appended on error. */
+        /* Appends to pids what cgroup.procs (or, with threads, cgroup.threads) lists of this cgroup alone, in the
+         * kernel's order. -ENOENT and -ENODEV: it vanished; -EOPNOTSUPP: processes of a threaded cgroup. Nothing is
+         * appended on error. */
         int (*list)(void *data, const char *path, bool threads, struct pids *pids);
 
         /* The cgroup of a thread, newly allocated. -ESRCH when it is gone. Costs 15 to 124 us: not for hot paths. */
