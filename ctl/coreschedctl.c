@@ -64,21 +64,21 @@ static const struct option_row {
         const char *name, *argument, *help;
         unsigned verbs;
 } rows[] = {
-        {OPT_POLICY, "policy", "POLICY", "Policy of the tenants (tag)", TAG},
-        {OPT_CGROUP, "cgroup", "PATH", "Cgroup of the tenant, may be given several times (tag)", TAG},
-        {OPT_PERSISTENT, "persistent", NULL, "Also write or remove the configuration (tag, untag)", TAG | UNTAG},
-        {OPT_FORCE, "force", NULL, "Even if nothing can protect it (tag), or the cookie is not ours (untag)",
+        {OPT_POLICY, "--policy", "POLICY", "Policy of the tenants (tag)", TAG},
+        {OPT_CGROUP, "--cgroup", "PATH", "Cgroup of the tenant, may be given several times (tag)", TAG},
+        {OPT_PERSISTENT, "--persistent", NULL, "Also write or remove the configuration (tag, untag)", TAG | UNTAG},
+        {OPT_FORCE, "--force", NULL, "Even if nothing can protect it (tag), or the cookie is not ours (untag)",
          TAG | UNTAG},
-        {OPT_ALL, "all", NULL, "All tenants (untag)", UNTAG},
-        {OPT_JSON, "json", "MODE", "Print JSON: short, pretty, off", TAG | LIST | SHOW | STATUS | VERIFY | POLICY},
-        {OPT_NO_PAGER, "no-pager", NULL, "Do not pipe output into a pager", EVERY},
-        {OPT_NO_LEGEND, "no-legend", NULL, "Print no headers and no totals", EVERY},
-        {OPT_NO_ASK_PASSWORD, "no-ask-password", NULL, "Do not ask for passwords", EVERY},
-        {'q', "quiet", NULL, "Print names only (list, policy), or errors only", EVERY & ~(unsigned) SHOW},
-        {'H', "host", "[USER@]HOST", "Work on a remote host, through ssh", EVERY},
-        {'M', "machine", "CONTAINER", "Work in a local container", EVERY},
-        {'h', "help", NULL, "Show this help", EVERY},
-        {OPT_VERSION, "version", NULL, "Show the version", EVERY},
+        {OPT_ALL, "--all", NULL, "All tenants (untag)", UNTAG},
+        {OPT_JSON, "--json", "MODE", "Print JSON: short, pretty, off", TAG | LIST | SHOW | STATUS | VERIFY | POLICY},
+        {OPT_NO_PAGER, "--no-pager", NULL, "Do not pipe output into a pager", EVERY},
+        {OPT_NO_LEGEND, "--no-legend", NULL, "Print no headers and no totals", EVERY},
+        {OPT_NO_ASK_PASSWORD, "--no-ask-password", NULL, "Do not ask for passwords", EVERY},
+        {'q', "--quiet", NULL, "Print names only (list, policy), or errors only", EVERY & ~(unsigned) SHOW},
+        {'H', "--host", "[USER@]HOST", "Work on a remote host, through ssh", EVERY},
+        {'M', "--machine", "CONTAINER", "Work in a local container", EVERY},
+        {'h', "--help", NULL, "Show this help", EVERY},
+        {OPT_VERSION, "--version", NULL, "Show the version", EVERY},
 };
 
 static int help(void) {
@@ -92,8 +92,8 @@ static int help(void) {
         for (size_t i = 0; i < ELEMENTS(rows); i++) {
                 const struct option_row *row = rows + i;
                 char letter[] = {'-', (char) row->value, ' ', '\0'};
-                int width = 20 - (int) strlen(row->name);
-                printf("  %s--%s%s%-*s %s\n", row->value < 256 ? letter : "   ", row->name, row->argument ? "=" : "",
+                int width = 22 - (int) strlen(row->name);
+                printf("  %s%s%s%-*s %s\n", row->value < 256 ? letter : "   ", row->name, row->argument ? "=" : "",
                        row->argument ? width - 1 : width, row->argument ? row->argument : "", row->help);
         }
         puts("\nExit status: 0 done and protected, 1 failure, 2 usage, 3 not protected, 4 no such tenant.\n"
@@ -112,15 +112,10 @@ static int unknown_option(const char *word) {
         const char *names[ELEMENTS(rows) + 1] = {NULL};
         for (size_t i = 0; i < ELEMENTS(rows); i++)
                 names[i] = rows[i].name;
-        bool is_long = strncmp(word, "--", 2) == 0;
-        _cleanup_free_ char *name = is_long ? strndup(word + 2, strcspn(word + 2, "=")) : NULL;
-        const char *nearest = name ? nearest_word(name, names) : NULL;
-        if (!is_long)
-                complain("unknown option '-%c'; 'coreschedctl --help' lists the options", optopt);
-        else if (nearest)
-                complain("unknown option '--%s'; did you mean '--%s'?", name, nearest);
+        if (strncmp(word, "--", 2) == 0)
+                complain("unknown option '%s'%s", word, nearest_hint(word, names).text);
         else
-                complain("unknown option '%s'; 'coreschedctl --help' lists the options", word);
+                complain("unknown option '-%c'; 'coreschedctl --help' lists the options", optopt);
         return STATUS_USAGE;
 }
 
@@ -184,7 +179,7 @@ static int parse_options(int argc, char **argv, struct options *o, unsigned *ret
         struct option longs[ELEMENTS(rows) + 1] = {{0}};
         char letters[2 * ELEMENTS(rows) + 2] = ":", *end = letters + 1;
         for (size_t i = 0; i < ELEMENTS(rows); i++) {
-                longs[i] = (struct option){rows[i].name, rows[i].argument ? required_argument : no_argument, NULL,
+                longs[i] = (struct option){rows[i].name + 2, rows[i].argument ? required_argument : no_argument, NULL,
                                            rows[i].value};
                 if (rows[i].value < 256)
                         *end++ = (char) rows[i].value;
@@ -199,11 +194,11 @@ static int parse_options(int argc, char **argv, struct options *o, unsigned *ret
         while ((value = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
                 const struct option_row *row = find_row(value == '?' || value == ':' ? optopt : value);
                 if (value == ':') {
-                        complain("option '%s' needs an argument: --%s=%s", argv[optind - 1], row->name, row->argument);
+                        complain("option '%s' needs an argument: %s=%s", argv[optind - 1], row->name, row->argument);
                         return STATUS_USAGE;
                 }
                 if (value == '?' && row && !row->argument) {
-                        complain("option '--%s' takes no argument; leave out what follows '='", row->name);
+                        complain("option '%s' takes no argument; leave out what follows '='", row->name);
                         return STATUS_USAGE;
                 }
                 if (value == '?')
@@ -224,11 +219,7 @@ static const struct verb *find_verb(const char *name) {
                 if (strcmp(name, names[i]) == 0)
                         return verbs + i;
         }
-        const char *nearest = nearest_word(name, names);
-        if (nearest)
-                complain("unknown verb '%s'; did you mean '%s'?", name, nearest);
-        else
-                complain("unknown verb '%s'; 'coreschedctl --help' lists the verbs", name);
+        complain("unknown verb '%s'%s", name, nearest_hint(name, names).text);
         return NULL;
 }
 
@@ -237,7 +228,7 @@ static int check(const struct verb *verb, const struct options *o, unsigned give
         int min = o->all ? 0 : verb->min, max = o->all ? 0 : verb->max;
         for (size_t i = 0; i < ELEMENTS(rows); i++)
                 if ((given & (1U << i)) && !(rows[i].verbs & verb->bit)) {
-                        complain("option '--%s' has no effect with '%s'; leave it out", rows[i].name, verb->name);
+                        complain("option '%s' has no effect with '%s'; leave it out", rows[i].name, verb->name);
                         return STATUS_USAGE;
                 }
         if (n_names < min)

@@ -17,21 +17,8 @@ static const struct known {
         const char *text; /* NULL: the error's message */
         const char *advice;
 } known[] = {
-        {CORESCHED_ERROR_PREFIX "NoSuchTenant", STATUS_NO_TENANT, "there is no such tenant",
-         "'coreschedctl list' shows those there are"},
-        {CORESCHED_ERROR_PREFIX "TenantExists", STATUS_FAILED, NULL,
-         "'coreschedctl show' tells whose cgroups are whose"},
-        {CORESCHED_ERROR_PREFIX "AmbiguousName", STATUS_FAILED, NULL, "name the cgroup that is meant with --cgroup="},
-        {CORESCHED_ERROR_PREFIX "NoSuchCGroup", STATUS_FAILED, NULL,
-         "--cgroup= names cgroups, also ones that are yet to come"},
-        {CORESCHED_ERROR_PREFIX "InvalidPolicy", STATUS_FAILED, NULL, "'coreschedctl policy' lists the policies"},
-        {CORESCHED_ERROR_PREFIX "InvalidConfig", STATUS_FAILED, NULL, "the configuration stays as it was"},
-        {CORESCHED_ERROR_PREFIX "NotSupported", STATUS_FAILED, NULL,
-         "'coreschedctl status' tells what is missing; with --force the tenant is listed as exposed"},
-        {CORESCHED_ERROR_PREFIX "NotPermitted", STATUS_FAILED, NULL, "root may"},
-        {CORESCHED_ERROR_PREFIX "Busy", STATUS_FAILED, NULL, "try again when the other call has ended"},
-        {CORESCHED_ERROR_PREFIX "Failed", STATUS_FAILED, NULL, "'journalctl -u coreschedd' may tell more"},
-        {CORESCHED_ERROR_PREFIX, STATUS_FAILED, NULL, NULL},
+        {CORESCHED_ERROR_PREFIX "NoSuchTenant", STATUS_NO_TENANT, "there is no such tenant", NULL},
+        {CORESCHED_ERROR_PREFIX, STATUS_FAILED, NULL, NULL}, /* says what to do itself */
 
         {BUS "InteractiveAuthorizationRequired", STATUS_FAILED, "a password is needed",
          "try again on a terminal, without --no-ask-password, or as root"},
@@ -60,18 +47,18 @@ static const struct known *find(const char *name) {
         return &other;
 }
 
-/* The tenant that `name` may be a slip for; newly allocated, NULL when there is none. */
-static char *nearest_tenant(sd_bus *bus, const char *name) {
+/* What may have been meant by the name of no tenant. */
+static struct hint hint_at_tenant(sd_bus *bus, const char *name) {
         _cleanup_json_ json_object *tenants = NULL;
         _cleanup_strv_ char **names = NULL;
         _cleanup_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+        struct hint none = {"; 'coreschedctl list' shows those there are"};
         if (client_get_tenants(bus, &error, &tenants) < 0)
-                return NULL;
+                return none;
         for (size_t i = 0; i < json_object_array_length(tenants); i++)
                 if (strv_extend(&names, json_text(json_object_array_get_idx(tenants, i), "Name")) < 0)
-                        return NULL;
-        const char *nearest = names ? nearest_word(name, (const char *const *) names) : NULL;
-        return nearest ? strdup(nearest) : NULL;
+                        return none;
+        return names ? nearest_hint(name, (const char *const *) names) : none;
 }
 
 int client_failed(sd_bus *bus, const sd_bus_error *error, int r, const char *doing, const char *name) {
@@ -81,12 +68,15 @@ int client_failed(sd_bus *bus, const sd_bus_error *error, int r, const char *doi
                 error = &local;
         }
         const struct known *k = find(error->name);
-        _cleanup_free_ char *nearest = k->status == STATUS_NO_TENANT && name ? nearest_tenant(bus, name) : NULL;
-        const char *quote = name ? "'" : "", *text = k->text ? k->text : error->message ? error->message : error->name;
-        if (nearest)
-                complain("cannot %s '%s': %s; did you mean '%s'?", doing, name, text, nearest);
+        const char *text = k->text ? k->text : error->message ? error->message : error->name;
+        struct hint advice = {0};
+        if (k->status == STATUS_NO_TENANT && name)
+                advice = hint_at_tenant(bus, name);
+        else if (k->advice)
+                snprintf(advice.text, sizeof(advice.text), "; %s", k->advice);
+        if (name)
+                complain("cannot %s '%s': %s%s", doing, name, text, advice.text);
         else
-                complain("cannot %s%s%s%s%s: %s%s%s", doing, name ? " " : "", quote, name ? name : "", quote, text,
-                         k->advice ? "; " : "", k->advice ? k->advice : "");
+                complain("cannot %s: %s%s", doing, text, advice.text);
         return k->status;
 }
