@@ -81,7 +81,7 @@ static bool note_troubles(struct tenant *tenant, const struct sight *sight, cons
 
         tenant->n_troubles = 0;
         for (size_t i = 0; i < sight->n; i++)
-                if (sight->seen[i].error != 0 && sight->seen[i].place == SEEN_INSIDE)
+                if (sight->seen[i].error != 0 && sight->seen[i].error != -ESRCH && sight->seen[i].place == SEEN_INSIDE)
                         note_trouble(tenant, sight->seen[i].tid, sight->seen[i].error);
         if (tenant->n_troubles == 0)
                 return false;
