@@ -178,7 +178,7 @@ static int get_cookie(const json_object *object, uint64_t *ret) {
 }
 
 static int check_tenant(const struct tenants *tenants, const struct tenant *tenant) {
-        if (strv_length(tenant->cgroups) == 0 || tenants_of_cookie(tenants, tenant->cookie))
+        if (strv_length(tenant->cgroups) == 0)
                 return -EBADMSG;
         for (char **c = tenant->cgroups; *c; c++)
                 if (tenants_overlapping(tenants, *c))
@@ -219,6 +219,9 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
                 r = check_tenant(tenants, tenant);
         if (r < 0)
                 return r;
+        /* What one was given and lost, the kernel may have used again for another. */
+        if (tenants_of_cookie(tenants, tenant->cookie))
+                tenant->cookie = 0;
         tenant->adopted = json_object_get_boolean(adopted);
         tenant->stay_frozen = stay_frozen && json_object_get_boolean(stay_frozen);
         r = tenants_add(tenants, tenant);
