@@ -178,7 +178,7 @@ static int get_cookie(const json_object *object, uint64_t *ret) {
 }
 
 static int check_tenant(const struct tenants *tenants, const struct tenant *tenant) {
-        if (!tenant->cgroups || tenants_of_cookie(tenants, tenant->cookie))
+        if (strv_length(tenant->cgroups) == 0 || tenants_of_cookie(tenants, tenant->cookie))
                 return -EBADMSG;
         for (char **c = tenant->cgroups; *c; c++)
                 if (tenants_overlapping(tenants, *c))
