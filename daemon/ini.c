@@ -132,7 +132,7 @@ static int scan_line(struct scan *scan, char *line, size_t length) {
         if (scan->line == 1 && strncmp(line, "\xef\xbb\xbf", 3) == 0)
                 return wrong(scan, "the file begins with a UTF-8 byte-order mark: remove it", NULL);
         if (strlen(line) != length)
-                return wrong(scan, "a NUL byte", NULL);
+                return wrong(scan, "a NUL byte after", line);
         if (length > LINE_BYTES_MAX)
                 return fail(scan->f, FAILURE_INVALID_CONFIG, -EBADMSG,
                             "%s:%u: a line of %zu bytes that begins with \"%.32s\", at most %u are read", scan->path,
@@ -233,18 +233,17 @@ static int read_text(const char *path, char **ret_text, size_t *ret_size, struct
                 return fail(f, FAILURE_INVALID_CONFIG, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL,
                             "%s: is %s, not a regular file", path,
                             S_ISDIR(st.st_mode) ? "a directory" : "something else");
-        _cleanup_free_ char *text = malloc(FILE_BYTES_MAX + 2);
+        if (st.st_size > FILE_BYTES_MAX)
+                return fail(f, FAILURE_INVALID_CONFIG, -EFBIG, "%s: is larger than 1 MiB", path);
+        size_t size = 0, room = (size_t) st.st_size;
+        _cleanup_free_ char *text = malloc(room + 1);
         if (!text)
                 return fail(f, FAILURE_FAILED, -ENOMEM, "%s: %s", path, strerror(ENOMEM));
-        size_t size = 0;
-        ssize_t n;
-        /* One byte more than may be, so that a file which grows meanwhile is noticed. */
-        while ((n = read(fd, text + size, FILE_BYTES_MAX + 1 - size)) > 0)
+        ssize_t n = 1;
+        while (size < room && (n = read(fd, text + size, room - size)) > 0)
                 size += (size_t) n;
         if (n < 0)
                 return fail(f, FAILURE_INVALID_CONFIG, -errno, "%s: %m", path);
-        if (size > FILE_BYTES_MAX)
-                return fail(f, FAILURE_INVALID_CONFIG, -EFBIG, "%s: is larger than 1 MiB", path);
         text[size] = '\0';
         *ret_text = TAKE(text);
         *ret_size = size;

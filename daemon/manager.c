@@ -113,33 +113,34 @@ int manager_add(struct manager *m, struct tenant *tenant) {
         return 0;
 }
 
-void manager_drop(struct manager *m, struct tenant *tenant) {
-        struct failure f = {0};
-        bool bad = tenant->state == TENANT_DEGRADED;
-
-        manager_unfollow(m, tenant);
-        tenants_remove(&m->tenants, tenant->name);
-        m->unsaved = true;
-        log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_REMOVED, tenant, "is no tenant any more.");
-        if (m->listener.tenant_removed)
-                m->listener.tenant_removed(tenant, m->listener_userdata);
-        (void) save(m);
-        if (bad)
-                fail(&f, FAILURE_FAILED, -EIO, "%s was untagged, but %s", tenant->name, tenant->reason);
+/* Tells those who wait for the tenant that they need not any more. */
+static void end_waiting(struct manager *m, const struct tenant *tenant, bool untag, int error,
+                        const struct failure *f) {
         for (struct waiter **at = &m->waiters; *at;) {
                 struct waiter *waiter = *at;
-                if (waiter->tenant != tenant) {
+                if (waiter->tenant != tenant || waiter->untag != untag) {
                         at = &waiter->next;
                         continue;
                 }
                 *at = waiter->next;
-                if (!waiter->untag)
-                        fail(&f, FAILURE_NO_SUCH_TENANT, -ECANCELED, "%s was untagged meanwhile", tenant->name);
-                waiter->done(f.kind == FAILURE_NONE ? 0 : -EIO, f.kind == FAILURE_NONE ? NULL : &f, NULL,
-                             waiter->userdata);
+                waiter->done(error, f, NULL, waiter->userdata);
                 free(waiter);
                 at = &m->waiters;
         }
+}
+
+void manager_drop(struct manager *m, struct tenant *tenant) {
+        struct failure f;
+
+        manager_unfollow(m, tenant);
+        tenants_remove(&m->tenants, tenant->name);
+        log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_REMOVED, tenant, "is no tenant any more.");
+        if (m->listener.tenant_removed)
+                m->listener.tenant_removed(tenant, m->listener_userdata);
+        (void) save(m);
+        end_waiting(m, tenant, true, 0, NULL);
+        fail(&f, FAILURE_NO_SUCH_TENANT, -ECANCELED, "%s was untagged meanwhile", tenant->name);
+        end_waiting(m, tenant, false, -ECANCELED, &f);
         tenant_free(tenant);
 }
 
@@ -171,11 +172,24 @@ static void mark_dirty(struct tenant *tenant, void *userdata) {
         manager_mark(userdata, tenant);
 }
 
-static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_state before) {
-        if (tenant->untagging) {
+/* Tasks could not be untagged: it stays a tenant. */
+static void refuse_untag(struct manager *m, struct tenant *tenant) {
+        struct failure f;
+
+        tenant->untagging = false;
+        fail(&f, FAILURE_FAILED, -EIO,
+             "%s could not be untagged, and stays a tenant: %s; --force forgets it all the same", tenant->name,
+             tenant->reason ? tenant->reason : "no reason is known");
+        end_waiting(m, tenant, true, -EIO, &f);
+}
+
+static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_state before, int result) {
+        if (tenant->untagging && (result == 0 || tenant->force)) {
                 manager_drop(m, tenant);
                 return;
         }
+        if (tenant->untagging)
+                refuse_untag(m, tenant);
         tenant->due = tenant->touched ? manager_now(m) + SETTLE : USEC_INFINITY;
         if (tenant->fresh || tenant->touched)
                 manager_follow(m, tenant);
@@ -204,9 +218,7 @@ static void run_tenant(struct manager *m, struct tenant *tenant, usec_t now) {
                 tenant->due = again > 0 ? again : 1;
                 return;
         }
-        if (r < 0 && !tenant->pass)
-                tenant_set_state(tenant, TENANT_DEGRADED, "the tenant could not be looked at: %s", strerrordesc_np(-r));
-        finish_pass(m, tenant, before);
+        finish_pass(m, tenant, before, r);
 }
 
 /* The next tenant to run: whoever a caller waits for first, then in the order of their names. */

@@ -4,7 +4,6 @@
 #include "strv.h"
 #include "watch.h"
 #include <errno.h>
-#include <stdarg.h>
 #include <string.h>
 
 /* How long a tenant may take to freeze before each of its tasks is looked at, and the pauses between looks. */
@@ -14,6 +13,10 @@
 /* A child that is being cloned into a cgroup is there within this. */
 #define CLONE_PAUSE (1 * USEC_PER_MSEC)
 #define CLONE_WAITS 8
+/* A child that was in flight when its parent was cleared is there within this. */
+#define UNTAG_SETTLE (20 * USEC_PER_MSEC)
+/* With FREEZE_PAUSE_MAX between them. */
+#define THAW_TRIES 40
 
 static void pass_free(struct pass *pass) {
         if (!pass)
@@ -65,31 +68,41 @@ void pass_note_fork(struct pass *pass, const struct proc_event *event) {
 
 /* ---- how a pass ends ---- */
 
-static void end_tagged(struct tenant *tenant, const struct sight *sight) {
-        struct pass *pass = tenant->pass;
+static void note_trouble(struct tenant *tenant, pid_t tid, int error) {
+        if (tenant->n_troubles < TROUBLES_KEPT)
+                tenant->troubles[tenant->n_troubles] = (struct trouble){tid, error};
+        tenant->n_troubles++;
+}
+
+/* What could not be read or tagged, of what was seen last. Returns whether there was any. */
+static bool note_troubles(struct tenant *tenant, const struct sight *sight, const char *what) {
+        char text[512];
+        size_t length = 0;
 
         tenant->n_troubles = 0;
-        for (size_t i = 0; i < pass->n_failed; i++)
-                if (pids_contain(&sight->inside, pass->failed[i].tid)) {
-                        if (tenant->n_troubles < TROUBLES_KEPT)
-                                tenant->troubles[tenant->n_troubles] = pass->failed[i];
-                        tenant->n_troubles++;
-                }
+        for (size_t i = 0; i < sight->n; i++)
+                if (sight->seen[i].error != 0 && sight->seen[i].error != -ESRCH && sight->seen[i].place == SEEN_INSIDE)
+                        note_trouble(tenant, sight->seen[i].tid, sight->seen[i].error);
+        if (tenant->n_troubles == 0)
+                return false;
+        for (size_t i = 0; i < tenant->n_troubles && i < TROUBLES_KEPT && length < sizeof(text) - 80; i++)
+                length += (size_t) snprintf(text + length, sizeof(text) - length, "%s%d (%s)", i > 0 ? ", " : "",
+                                            (int) tenant->troubles[i].tid, strerrordesc_np(-tenant->troubles[i].error));
+        tenant_set_state(tenant, TENANT_DEGRADED, "%zu of %zu threads could not be %s: %s", tenant->n_troubles,
+                         sight->n_threads, what, text);
+        return true;
+}
+
+static void conclude_tagged(struct tenant *tenant, const struct sight *sight) {
+        const struct pass *pass = tenant->pass;
+
         tenant->wide = false;
         tenant->n_processes = sight->n_processes;
         if (sight->threads_known || tenant->n_threads < sight->n_threads)
                 tenant->n_threads = sight->n_threads;
-
-        if (tenant->n_troubles > 0) {
-                char text[512];
-                size_t length = 0;
-                for (size_t i = 0; i < tenant->n_troubles && i < TROUBLES_KEPT && length < sizeof(text) - 80; i++)
-                        length += (size_t) snprintf(text + length, sizeof(text) - length, "%s%d (%s)",
-                                                    i > 0 ? ", " : "", (int) tenant->troubles[i].tid,
-                                                    strerrordesc_np(-tenant->troubles[i].error));
-                tenant_set_state(tenant, TENANT_DEGRADED, "%zu of %zu threads could not be tagged: %s",
-                                 tenant->n_troubles, tenant->n_threads, text);
-        } else if (pass->freeze_note)
+        if (note_troubles(tenant, sight, "tagged"))
+                return;
+        if (pass->freeze_note)
                 tenant_set_state(tenant, TENANT_ENFORCED, "%s", pass->freeze_note);
         else if (sight->n_missing > 0)
                 tenant_set_state(tenant, TENANT_ENFORCED, "%zu of %zu cgroups do not exist yet", sight->n_missing,
@@ -98,47 +111,57 @@ static void end_tagged(struct tenant *tenant, const struct sight *sight) {
                 tenant_set_state(tenant, TENANT_ENFORCED, NULL);
 }
 
-/* Ends the pass with a state of its own; `frozen`: the tenant is left frozen. */
-static int end(const struct pass_context *c, struct tenant *tenant, bool frozen) {
-        pass_free(TAKE(tenant->pass));
-        tenant->stay_frozen = frozen;
-        if (!frozen) {
+/* Thaws, and ends. What does not thaw is tried again for a while. */
+static int end(const struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+        struct pass *pass = tenant->pass;
+        int result = pass->result;
+
+        if (!tenant->stay_frozen) {
                 int r = apply_thaw(c, tenant);
-                if (r < 0)
+                if (r < 0 && pass->thaw_tries++ < THAW_TRIES) {
+                        pass->ending = true;
+                        *ret_again = now + FREEZE_PAUSE_MAX;
+                        return 1;
+                }
+                if (r < 0) {
                         tenant_set_state(tenant, TENANT_DEGRADED, "%s cannot be thawed: %s", tenant->frozen[0],
                                          strerrordesc_np(-r));
-        }
-        return 0;
-}
-
-static int end_exposed(struct pass_context *c, struct tenant *tenant, const char *why) {
-        bool stay = tenant->pass->stay_frozen_if_exposed;
-        if (stay) {
-                int r = apply_freeze(c, tenant);
-                if (r < 0) {
-                        tenant_set_state(tenant, TENANT_EXPOSED, "%s; it cannot be frozen either: %s", why,
-                                         strerrordesc_np(-r));
-                        return end(c, tenant, false);
+                        result = result < 0 ? result : r;
                 }
         }
-        tenant_set_state(tenant, TENANT_EXPOSED, "%s%s", why, stay ? "; frozen, as its policy asks" : "");
-        return end(c, tenant, stay);
+        pass_free(TAKE(tenant->pass));
+        return result;
+}
+
+static void conclude_exposed(struct pass_context *c, struct tenant *tenant, const char *why) {
+        struct pass *pass = tenant->pass;
+
+        if (!pass->stay_frozen_if_exposed) {
+                tenant_set_state(tenant, TENANT_EXPOSED, "%s", why);
+                return;
+        }
+        tenant->stay_frozen = true;
+        int r = apply_freeze(c, tenant);
+        if (r < 0) {
+                tenant->stay_frozen = false;
+                tenant_set_state(tenant, TENANT_EXPOSED, "%s; it cannot be frozen either: %s", why,
+                                 strerrordesc_np(-r));
+        } else
+                tenant_set_state(tenant, TENANT_EXPOSED, "%s; frozen, as its policy asks", why);
 }
 
 /* An error of the kernel's that concerns the whole tenant. */
-static int end_with(struct pass_context *c, struct tenant *tenant, int error) {
-        if (error == -ENODEV) {
+static void conclude_error(struct pass_context *c, struct tenant *tenant, int error) {
+        tenant->pass->result = error;
+        if (error == -ENODEV)
                 tenant_set_state(tenant, TENANT_INERT, "SMT is not active: no two tasks share a core");
-                return end(c, tenant, false);
-        }
-        if (error == -EINVAL)
-                return end_exposed(c, tenant, "this kernel has no core scheduling (CONFIG_SCHED_CORE)");
-        if (error == -EPERM)
-                return end_exposed(c, tenant, "a security module denies core scheduling to the daemon");
-        tenant_set_state(tenant, TENANT_DEGRADED, "the tenant could not be looked at or tagged: %s",
-                         strerrordesc_np(-error));
-        (void) end(c, tenant, false);
-        return error == -ENOMEM ? error : 0;
+        else if (error == -EINVAL)
+                conclude_exposed(c, tenant, "this kernel has no core scheduling (CONFIG_SCHED_CORE)");
+        else if (error == -EPERM)
+                conclude_exposed(c, tenant, "a security module denies core scheduling to the daemon");
+        else
+                tenant_set_state(tenant, TENANT_DEGRADED, "the tenant could not be looked at, or not be %s: %s",
+                                 tenant->pass->wish == WISH_TAGGED ? "tagged" : "untagged", strerrordesc_np(-error));
 }
 
 /* ---- what is added to the sight of a tenant ---- */
@@ -160,8 +183,9 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
                 r = c->kernel->cookie->get(c->kernel->data, tid, &seen.cookie);
                 if (r == -ENODEV || r == -EINVAL)
                         break;
-                if (r < 0 || (seen.cookie == tenant->cookie && seen.cookie != 0)) {
-                        r = 0; /* gone or unreadable; or it inherited the tenant's */
+                bool carries = r == 0 && seen.cookie != 0 && seen.cookie == tenant->cookie;
+                if (r < 0 || carries == (pass->wish == WISH_TAGGED)) {
+                        r = 0; /* gone or unreadable; or it has what it should have */
                         continue;
                 }
                 r = observe_place(c->kernel, c->tenants, tid, &owner);
@@ -184,7 +208,10 @@ static int add_strays(const struct pass_context *c, struct tenant *tenant, struc
 
         size_t cursor = 0;
         for (size_t i = 0; i < pass->delivered.n; i++) {
-                struct seen seen = {.tid = pass->delivered.pid[i], .leader = !pass->by_thread, .place = SEEN_OUTSIDE};
+                struct seen seen = {.tid = pass->delivered.pid[i],
+                                    .leader = !pass->by_thread,
+                                    .place = SEEN_OUTSIDE,
+                                    .given = true};
                 struct tenant *owner = NULL;
 
                 if (pids_next(&sight->inside, seen.tid, &cursor))
@@ -391,22 +418,20 @@ static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, s
         case PLAN_NEW:
         case PLAN_SHARE:
         case PLAN_CLEAR:
+                pass->cleared = pass->cleared || (pass->wish != WISH_TAGGED && plan.step == PLAN_CLEAR);
                 r = apply_delivery(c, tenant, &plan);
                 return r < 0 ? r : 1;
         }
         return -EINVAL;
 }
 
-int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+/* Observes, plans and applies until there is nothing to do (0), something must be waited for (1), or an error. */
+static int go(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
         struct pass *pass = tenant->pass;
-
-        if (!pass->isolate && pass->wish == WISH_TAGGED) {
-                tenant_set_state(tenant, TENANT_EXPOSED, "its policy asks for no isolation");
-                return end(c, tenant, false);
-        }
         int r = c->kernel->cookie->probe(c->kernel->data);
+
         if (r < 0)
-                return end_with(c, tenant, r);
+                return r;
         for (;;) {
                 _cleanup_(sight_done) struct sight sight = {0};
 
@@ -415,19 +440,45 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
                 if (pass->rounds++ == PASS_ROUNDS) {
                         tenant_set_state(tenant, TENANT_DEGRADED, "its tasks still changed after %d looks",
                                          PASS_ROUNDS);
-                        return end(c, tenant, false);
+                        pass->result = -EBUSY;
+                        return 0;
                 }
                 r = go_round(c, tenant, now, &sight);
                 if (r < 0)
-                        return end_with(c, tenant, r);
+                        return r;
                 if (r > 0)
                         continue;
                 if (pass->hints.n > 0 && pass->clone_waits++ < CLONE_WAITS) {
                         *ret_again = now + CLONE_PAUSE;
                         return 1;
                 }
+                if (pass->cleared && !pass->settled) {
+                        pass->settled = true;
+                        *ret_again = now + UNTAG_SETTLE;
+                        return 1;
+                }
                 if (pass->wish == WISH_TAGGED)
-                        end_tagged(tenant, &sight);
-                return end(c, tenant, false);
+                        conclude_tagged(tenant, &sight);
+                else if (note_troubles(tenant, &sight, "untagged"))
+                        pass->result = -EPERM;
+                return 0;
         }
+}
+
+int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+        struct pass *pass = tenant->pass;
+        int r = 0;
+
+        if (pass->ending)
+                return end(c, tenant, now, ret_again);
+        tenant->stay_frozen = false;
+        if (!pass->isolate && pass->wish == WISH_TAGGED)
+                tenant_set_state(tenant, TENANT_EXPOSED, "its policy asks for no isolation");
+        else
+                r = go(c, tenant, now, ret_again);
+        if (r > 0)
+                return 1;
+        if (r < 0)
+                conclude_error(c, tenant, r);
+        return end(c, tenant, now, ret_again);
 }

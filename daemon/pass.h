@@ -38,21 +38,25 @@ struct pass {
         enum { FREEZE_NOT_YET, FREEZE_WAITING, FREEZE_OVER } freezing;
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
-        unsigned rounds, clone_waits;
+        unsigned rounds, clone_waits, thaw_tries;
         struct pids members;    /* sorted: all that was seen inside, and their children */
         struct pids hints;      /* children to look at */
         struct pids delivered;  /* sorted: what was given the tenant's cookie */
         bool by_thread;         /* ... some of it thread by thread */
         struct trouble *failed; /* what refused */
         size_t n_failed;
+        bool cleared, settled; /* an untag's: some task was cleared; children in flight then were waited for */
+        bool ending;           /* all is done but the thawing */
+        int result;
         bool lost; /* events were lost: nothing that was known counts */
 };
 
 /* Begins a pass, in place of one that may be under way. 0 or -ENOMEM. */
 int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *policy);
 
-/* Goes on until the pass ends (0: tenant->pass is NULL again, and its state is set) or must wait (1: call again at
- * *ret_again, or when events came). -ENOMEM: the pass has ended, and the tenant is degraded. now: CLOCK_MONOTONIC. */
+/* Goes on until the pass must wait (1: call again at *ret_again) or ends: tenant->pass is NULL again, and the tenant's
+ * state is set. 0: it was carried through; else the error that ended it early, for an untag also that tasks refused to
+ * be cleared. now: CLOCK_MONOTONIC. */
 int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again);
 
 /* Ends a pass where it is; thaws. */

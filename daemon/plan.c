@@ -8,14 +8,25 @@
 /* Which threads of a place a delivery is for. */
 struct goal {
         enum seen_place place;
-        enum { ANY_COOKIE, THIS_COOKIE, OTHER_COOKIE } which;
+        enum { ANY_COOKIE, THIS_COOKIE, OTHER_COOKIE, GIVEN_COOKIE } which;
         uint64_t cookie;
 };
 
 static bool goal_meets(const struct goal *goal, const struct seen *seen) {
         if (seen->place != goal->place || seen->error != 0)
                 return false;
-        return goal->which == ANY_COOKIE || (seen->cookie == goal->cookie) == (goal->which == THIS_COOKIE);
+        bool same = seen->cookie == goal->cookie;
+        switch (goal->which) {
+        case ANY_COOKIE:
+                return true;
+        case THIS_COOKIE:
+                return same;
+        case OTHER_COOKIE:
+                return !same;
+        case GIVEN_COOKIE:
+                return same && seen->given;
+        }
+        return false;
 }
 
 /* Deliveries go by thread group where they can, and thread by thread for the rest. One step is of one kind: the groups
@@ -180,7 +191,12 @@ static int plan_untagged(const struct plan_input *input, struct plan *plan) {
 
 int plan_make(const struct plan_input *input, struct plan *ret) {
         struct plan plan = {.step = PLAN_DONE};
-        int r = input->wish == WISH_TAGGED ? plan_tagged(input, &plan) : plan_untagged(input, &plan);
+        /* Strangers that were given the cookie by mistake come first: that it is the tenant's is certain. */
+        int r = input->cookie == 0
+                        ? 0
+                        : deliver(input, PLAN_CLEAR, &(struct goal){SEEN_OUTSIDE, GIVEN_COOKIE, input->cookie}, &plan);
+        if (r == 0)
+                r = input->wish == WISH_TAGGED ? plan_tagged(input, &plan) : plan_untagged(input, &plan);
         if (r < 0)
                 return r;
         *ret = plan;

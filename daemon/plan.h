@@ -5,7 +5,7 @@
  * The planner sees threads with their cookies, and gives at most one step: a pass carries it out, observes again, and
  * asks again, until there is nothing to do. What always holds of a plan: no task outside the tenant is given its
  * cookie; no cookie that another task than the tenant's carries is adopted; a task outside is only ever cleared of the
- * tenant's own cookie, or given the one of the tenant it belongs to. */
+ * tenant's own cookie, and of an adopted one only if this pass gave it. */
 #include "util.h"
 #include <stdbool.h>
 
@@ -22,6 +22,7 @@ struct seen {
         bool threaded; /* its tenant's own cgroup is a threaded one: only by-thread delivery reaches it alone */
         int error; /* the kernel would not tell its cookie, or refused it one: negative errno, nothing more is tried */
         uint64_t cookie;
+        bool given; /* it has the tenant's cookie from this pass, and is outside: it lost its place, or its number */
 };
 
 enum plan_wish {

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#define SETTLE (100 * USEC_PER_MSEC) /* as the manager's */
+
 static const char *const names[PLAY_TENANTS] = {"a", "b", "c"};
 static const char *const cgroups[PLAY_TENANTS][3] = {
         {"/a.slice", NULL}, {"/b.slice", "/other.slice/b", NULL}, {"/threads.slice/c", NULL}};
@@ -51,7 +53,9 @@ static unsigned number_of(const struct tenant *tenant) {
 
 static void on_dirty(struct tenant *tenant, void *userdata) {
         struct play *play = userdata;
-        play->again[number_of(tenant)] = true;
+        unsigned i = number_of(tenant);
+        if (!tenant->pass)
+                play->due[i] = play->sim->now;
 }
 
 void play_new(struct play *play, uint64_t seed, bool forks_only, bool verbose) {
@@ -81,11 +85,11 @@ void play_done(struct play *play) {
         sim_free(play->sim);
 }
 
-static void start(struct play *play, unsigned i, enum plan_wish wish, const struct policy *policy) {
+static void start(struct play *play, unsigned i, enum plan_wish wish) {
         struct tenant *tenant = play_tenant(play, i);
         host_done(&play->context.host);
         play->context.host_seen = false;
-        if (pass_begin(tenant, wish, policy) < 0)
+        if (pass_begin(tenant, wish, play->is_strict[i] ? &play->strict : &play->live) < 0)
                 abort();
         play->due[i] = play->sim->now;
 }
@@ -102,8 +106,12 @@ void play_tag(struct play *play, unsigned i, bool strict) {
         if (play->untagging[i])
                 return;
         play_say(play, "tag %s%s", names[i], strict ? ", strictly" : "");
+        /* What was in flight before anybody listened is found by the look after SETTLE only. */
+        if (play->forks_only)
+                sim_advance(play->sim, SETTLE);
         (void) play->kernel.proc_events->listen(play->sim, true);
-        start(play, i, WISH_TAGGED, strict ? &play->strict : &play->live);
+        play->is_strict[i] = strict;
+        start(play, i, WISH_TAGGED);
 }
 
 void play_untag(struct play *play, unsigned i) {
@@ -111,7 +119,8 @@ void play_untag(struct play *play, unsigned i) {
                 return;
         play_say(play, "untag %s", names[i]);
         play->untagging[i] = true;
-        start(play, i, WISH_UNTAGGED, &play->live);
+        play_tenant(play, i)->state = TENANT_PENDING; /* stays if all goes well */
+        start(play, i, WISH_UNTAGGED);
 }
 
 /* The pass is over. */
@@ -123,11 +132,15 @@ static void finish(struct play *play, unsigned i) {
                  tenant->reason ? tenant->reason : "");
         if (!play->untagging[i]) {
                 check_truth(play, i);
+                if (tenant->touched)
+                        play->due[i] = play->sim->now + SETTLE;
+                tenant->touched = false;
                 return;
         }
         play->untagging[i] = false;
-        uint64_t cookie = tenant->adopted || tenant->state == TENANT_INERT ? 0 : tenant->cookie;
-        play->untagged[i] = true;
+        if (tenant->state != TENANT_PENDING)
+                return; /* it still is a tenant */
+        uint64_t cookie = tenant->adopted ? 0 : tenant->cookie;
         for (const char *const *path = cgroups[i]; *path; path++)
                 sim_inside(play->sim, *path, false);
         tenant_free(tenants_remove(&play->tenants, names[i]));
@@ -139,13 +152,16 @@ static void finish(struct play *play, unsigned i) {
 static bool step(struct play *play) {
         unsigned first = PLAY_TENANTS;
         for (unsigned i = 0; i < PLAY_TENANTS; i++)
-                if (play_tenant(play, i) && play_tenant(play, i)->pass &&
+                if (play_tenant(play, i) && play->due[i] != USEC_INFINITY &&
                     (first == PLAY_TENANTS || play->due[i] < play->due[first]))
                         first = i;
         if (first == PLAY_TENANTS)
                 return false;
         if (play->due[first] > play->sim->now)
                 sim_advance(play->sim, play->due[first] - play->sim->now);
+        if (!play_tenant(play, first)->pass &&
+            pass_begin(play_tenant(play, first), WISH_TAGGED, play->is_strict[first] ? &play->strict : &play->live) < 0)
+                abort();
         usec_t again = 0;
         uint64_t before = play->sim->calls;
         int r = pass_step(&play->context, play_tenant(play, first), play->sim->now, &again);
@@ -177,7 +193,7 @@ void play_rest(struct play *play, bool honest) {
                 sim_smt(play->sim, true);
         sim_advance(play->sim, 10 * USEC_PER_SEC);
         play_run(play);
-        for (unsigned round = 0; round < 3; round++) {
+        for (unsigned round = 0; round < 2; round++) {
                 for (unsigned i = 0; i < PLAY_TENANTS; i++)
                         if (play_tenant(play, i))
                                 play_tag(play, i, false);

@@ -15,10 +15,9 @@ struct play {
         struct pass_context context;
         struct policy live, strict;
         usec_t due[PLAY_TENANTS]; /* of the tenants' passes, by number */
-        bool again[PLAY_TENANTS]; /* another pass was asked for */
         uint64_t random;
 
-        bool untagging[PLAY_TENANTS], untagged[PLAY_TENANTS];
+        bool untagging[PLAY_TENANTS], is_strict[PLAY_TENANTS];
         bool forks_only; /* the history only forks and exits: then each end of a pass is strictly looked at */
         unsigned rate;   /* the world moves before one of so many calls; 0: it rests */
         usec_t smt_back; /* when SMT is switched on again; 0: it is on */

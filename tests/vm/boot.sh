@@ -155,7 +155,7 @@ boot_machine() {
 # The lines of the console that tell of trouble.
 boot_trouble() {
         tr -d '\r' <"$RUN/console" 2>/dev/null | grep -aE \
-                'Kernel panic|BUG:|WARNING:|Oops|general protection|soft lockup|rcu: INFO|blocked for more than|Out of memory|bed:' |
+                'Kernel panic|BUG:|WARNING: (CPU|possible)|Oops|general protection|soft lockup|rcu: INFO|blocked for more than|Out of memory|bed:' |
                 sed 's/^/    /' | head -n 40 || true
 }
 
