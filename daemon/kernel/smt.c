@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What the kernel says of SMT. */
+#include "real.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+/* -ENOENT: this kernel has no such file. */
+static int read_word(const char *directory, const char *name, char *buf, size_t size) {
+        _cleanup_free_ char *path = NULL;
+        _cleanup_close_ int fd = -1;
+        ssize_t n;
+
+        if (asprintf(&path, "%s/%s", directory, name) < 0) {
+                path = NULL;
+                return -ENOMEM;
+        }
+        fd = open(path, O_RDONLY | O_CLOEXEC);
+        if (fd < 0)
+                return -errno;
+        n = read(fd, buf, size - 1);
+        if (n < 0)
+                return -errno;
+        buf[n] = '\0';
+        buf[strcspn(buf, "\n")] = '\0';
+        return 0;
+}
+
+int smt_read(const char *directory, char **ret_control, bool *ret_active) {
+        char control[64] = "notsupported", active[16] = "0", *copy;
+        int r;
+
+        r = read_word(directory, "control", control, sizeof(control));
+        if (r >= 0 || r == -ENOENT)
+                r = read_word(directory, "active", active, sizeof(active));
+        if (r < 0 && r != -ENOENT)
+                return r;
+        copy = strdup(control);
+        if (!copy)
+                return -ENOMEM;
+        *ret_control = copy;
+        *ret_active = strcmp(active, "1") == 0;
+        return 0;
+}
+
+static int smt_status(void *data, char **ret_control, bool *ret_active) {
+        return smt_read("/sys/devices/system/cpu/smt", ret_control, ret_active);
+}
+
+const struct smt_ops real_smt_ops = {.status = smt_status};

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The daemon on the real kernel. */
+#include "coreschedd.h"
+#include "failure.h"
+#include <errno.h>
+
+static int open_as_root(struct kernel *ret, struct failure *f) {
+        if (geteuid() != 0)
+                return fail(f, FAILURE_NOT_PERMITTED, -EPERM,
+                            "coreschedd must run as root: start it with 'systemctl start coreschedd'");
+        return kernel_open(ret, f);
+}
+
+int main(int argc, char **argv) {
+        return coreschedd_main(argc, argv, open_as_root, kernel_close);
+}

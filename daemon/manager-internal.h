@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* What the files of the manager share: manager.c (loop, passes, configuration), requests.c (what callers ask for),
+ * verify.c. No other room includes this. */
+#include "manager.h"
+#include "pass.h"
+#include "realtime.h"
+#include "state.h"
+
+/* Somebody who waits for a tenant to be through. */
+struct waiter {
+        struct tenant *tenant;
+        manager_done_t done;
+        void *userdata;
+        bool untag; /* waits for the tenant to be gone */
+        struct waiter *next;
+};
+
+struct manager {
+        const struct kernel *kernel;
+        sd_event *event;
+        struct manager_options options;
+        struct manager_listener listener;
+        void *listener_userdata;
+
+        struct config *config;
+        struct tenants tenants;
+        char **untagged; /* configured tenants that were untagged by hand */
+        struct pass_context pass;
+        struct waiter *waiters;
+        char **protected; /* cgroups that may not be tenants, nor hold or lie in one */
+
+        struct realtime realtime;
+        sd_event_source *work;      /* runs passes that are due; a timer */
+        sd_event_source *cgroup_io; /* cgroup events */
+        sd_event_source *turn;      /* after each loop turn: keeps to the real-time budget */
+        bool is_realtime, realtime_refused;
+        bool held;            /* the parked holder is there */
+        bool listening, deaf; /* to process events; they are not to be had */
+        bool unsaved;
+};
+
+/* The tenant is looked at as soon as possible. */
+void manager_mark(struct manager *m, struct tenant *tenant);
+
+/* Renews the watches on the tenant's cgroups; forgets them. follow.c's. */
+void manager_follow(struct manager *m, struct tenant *tenant);
+void manager_unfollow(struct manager *m, struct tenant *tenant);
+int manager_follow_start(struct manager *m);
+
+/* Runs all that is due now. */
+void manager_run(struct manager *m);
+
+/* May these cgroups (normalized) be those of a tenant? self: the tenant they are meant for, or NULL. requests.c's. */
+int manager_check_cgroups(struct manager *m, const struct tenant *self, char *const *cgroups, struct failure *f);
+
+/* Gives the tenant other cgroups and another policy; what is outside then loses its cookie. 0 or -ENOMEM. */
+int manager_change(struct manager *m, struct tenant *tenant, char *const *cgroups, const char *policy);
+
+const struct policy *manager_policy_of(const struct manager *m, const char *name);
+
+/* Takes the tenant in, and tells; or drops it, and tells. */
+int manager_add(struct manager *m, struct tenant *tenant);
+void manager_drop(struct manager *m, struct tenant *tenant);
+
+/* 0 or -ENOMEM */
+int manager_wait(struct manager *m, struct tenant *tenant, bool untag, manager_done_t done, void *userdata);
+
+usec_t manager_now(const struct manager *m);

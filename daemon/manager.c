@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "log.h"
+#include "manager-internal.h"
+#include "strv.h"
+#include "watch.h"
+#include <errno.h>
+#include <string.h>
+
+/* A fork that was in flight when its parent was tagged has shown up by then: the tenant is looked at once more. */
+#define SETTLE (100 * USEC_PER_MSEC)
+
+usec_t manager_now(const struct manager *m) {
+        usec_t now;
+        return sd_event_now(m->event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
+}
+
+const struct policy *manager_policy_of(const struct manager *m, const char *name) {
+        return config_policy(m->config, name ? name : m->config->default_policy);
+}
+
+/* ---- real-time budget ---- */
+
+static void set_realtime(struct manager *m, bool on) {
+        if (on == m->is_realtime || (on && m->realtime_refused))
+                return;
+        int r = m->kernel->sched->realtime(m->kernel->data, on);
+        if (r < 0) {
+                m->realtime_refused = true;
+                log_line(
+                        LOG_NOTICE, NULL, NULL,
+                        "Real-time scheduling is refused (%s): on a host that tenants fill, new tasks are tagged late.",
+                        strerrordesc_np(-r));
+                return;
+        }
+        m->is_realtime = on;
+}
+
+/* Real-time while there are tenants to follow, within the budget. Returns when to look again. */
+static usec_t rest_realtime(struct manager *m) {
+        usec_t again = USEC_INFINITY;
+        bool allowed = m->tenants.n > 0 && !m->realtime_refused &&
+                       realtime_allowed(&m->realtime, manager_now(m), m->kernel->sched->realtime_used(m->kernel->data),
+                                        &again);
+        set_realtime(m, allowed);
+        return m->tenants.n == 0 || m->realtime_refused || allowed ? USEC_INFINITY : again;
+}
+
+/* ---- what is told ---- */
+
+static void tell_changed(struct manager *m, struct tenant *tenant) {
+        if (!tenant->changed)
+                return;
+        tenant->changed = false;
+        m->unsaved = true;
+        if (m->listener.tenant_changed)
+                m->listener.tenant_changed(tenant, m->listener_userdata);
+}
+
+static int save(void *userdata) {
+        struct manager *m = userdata;
+        int r = state_save(m->options.state_dir, &m->tenants, m->untagged);
+        if (r < 0)
+                log_line(LOG_ERR, NULL, NULL,
+                         "Cannot save the state in %s: %s; after a restart of the daemon, tags made "
+                         "since are not known.",
+                         m->options.state_dir, strerrordesc_np(-r));
+        else
+                m->unsaved = false;
+        return r;
+}
+
+/* Ends the waiting for tenants that are through. Waiters may make new calls. */
+static void tell_waiters(struct manager *m) {
+        for (struct waiter **at = &m->waiters; *at;) {
+                struct waiter *waiter = *at;
+                if (waiter->untag || waiter->tenant->pass || waiter->tenant->due == 0 ||
+                    waiter->tenant->state == TENANT_PENDING) {
+                        at = &waiter->next;
+                        continue;
+                }
+                *at = waiter->next;
+                waiter->done(0, NULL, waiter->tenant, waiter->userdata);
+                free(waiter);
+                at = &m->waiters;
+        }
+}
+
+static void tell(struct manager *m) {
+        for (size_t i = 0; i < m->tenants.n; i++)
+                tell_changed(m, m->tenants.tenant[i]);
+        if (m->unsaved)
+                (void) save(m);
+        tell_waiters(m);
+}
+
+int manager_wait(struct manager *m, struct tenant *tenant, bool untag, manager_done_t done, void *userdata) {
+        struct waiter *waiter = malloc(sizeof(*waiter));
+        if (!waiter)
+                return -ENOMEM;
+        *waiter = (struct waiter){tenant, done, userdata, untag, m->waiters};
+        m->waiters = waiter;
+        return 0;
+}
+
+int manager_add(struct manager *m, struct tenant *tenant) {
+        int r = tenants_add(&m->tenants, tenant);
+        if (r < 0)
+                return r;
+        m->unsaved = true;
+        log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_ADDED, tenant, "is a tenant now.");
+        if (m->listener.tenant_added)
+                m->listener.tenant_added(tenant, m->listener_userdata);
+        return 0;
+}
+
+/* Tells those who wait for the tenant that they need not any more. */
+static void end_waiting(struct manager *m, const struct tenant *tenant, bool untag, int error,
+                        const struct failure *f) {
+        for (struct waiter **at = &m->waiters; *at;) {
+                struct waiter *waiter = *at;
+                if (waiter->tenant != tenant || waiter->untag != untag) {
+                        at = &waiter->next;
+                        continue;
+                }
+                *at = waiter->next;
+                waiter->done(error, f, NULL, waiter->userdata);
+                free(waiter);
+                at = &m->waiters;
+        }
+}
+
+void manager_drop(struct manager *m, struct tenant *tenant) {
+        struct failure f;
+
+        manager_unfollow(m, tenant);
+        tenants_remove(&m->tenants, tenant->name);
+        log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_REMOVED, tenant, "is no tenant any more.");
+        if (m->listener.tenant_removed)
+                m->listener.tenant_removed(tenant, m->listener_userdata);
+        (void) save(m);
+        end_waiting(m, tenant, true, 0, NULL);
+        fail(&f, FAILURE_NO_SUCH_TENANT, -ECANCELED, "%s was untagged meanwhile", tenant->name);
+        end_waiting(m, tenant, false, -ECANCELED, &f);
+        tenant_free(tenant);
+}
+
+/* ---- passes ---- */
+
+static void listen_to_processes(struct manager *m, bool on) {
+        if (on == m->listening || m->deaf)
+                return;
+        int r = m->kernel->proc_events->listen(m->kernel->data, on);
+        if (r < 0) {
+                m->deaf = true;
+                log_line(LOG_WARNING, NULL, NULL,
+                         "Process events are not to be had (%s): children forked while their "
+                         "tenant is being tagged are found a little later.",
+                         strerrordesc_np(-r));
+                return;
+        }
+        m->listening = on;
+}
+
+void manager_mark(struct manager *m, struct tenant *tenant) {
+        tenant->due = 0;
+        listen_to_processes(m, true);
+        (void) sd_event_source_set_time(m->work, 0);
+        (void) sd_event_source_set_enabled(m->work, SD_EVENT_ONESHOT);
+}
+
+static void mark_dirty(struct tenant *tenant, void *userdata) {
+        manager_mark(userdata, tenant);
+}
+
+/* Tasks could not be untagged: it stays a tenant. */
+static void refuse_untag(struct manager *m, struct tenant *tenant) {
+        struct failure f;
+
+        tenant->untagging = false;
+        fail(&f, FAILURE_FAILED, -EIO,
+             "%s could not be untagged, and stays a tenant: %s; --force forgets it all the same", tenant->name,
+             tenant->reason ? tenant->reason : "no reason is known");
+        end_waiting(m, tenant, true, -EIO, &f);
+}
+
+static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_state before, int result) {
+        if (tenant->untagging && (result == 0 || tenant->force)) {
+                manager_drop(m, tenant);
+                return;
+        }
+        if (tenant->untagging)
+                refuse_untag(m, tenant);
+        tenant->due = tenant->touched ? manager_now(m) + SETTLE : USEC_INFINITY;
+        if (tenant->fresh || tenant->touched)
+                manager_follow(m, tenant);
+        tenant->touched = false;
+        if (tenant->state != before)
+                log_line(tenant->state == TENANT_DEGRADED || tenant->state == TENANT_EXPOSED ? LOG_WARNING : LOG_INFO,
+                         CORESCHED_MESSAGE_TENANT_STATE, tenant, "%s%s%s.", tenant_state_word(tenant->state),
+                         tenant->reason ? ": " : "", tenant->reason ? tenant->reason : "");
+}
+
+static void run_tenant(struct manager *m, struct tenant *tenant, usec_t now) {
+        enum tenant_state before = tenant->state;
+        usec_t again = USEC_INFINITY;
+        int r = 0;
+
+        if (!tenant->pass || tenant->due == 0) {
+                enum plan_wish wish = !tenant->untagging ? WISH_TAGGED
+                                      : tenant->force    ? WISH_UNTAGGED_FORCE
+                                                         : WISH_UNTAGGED;
+                r = pass_begin(tenant, wish, manager_policy_of(m, tenant->policy));
+        }
+        tenant->due = USEC_INFINITY;
+        if (r == 0)
+                r = pass_step(&m->pass, tenant, now, &again);
+        if (r > 0) {
+                tenant->due = again > 0 ? again : 1;
+                return;
+        }
+        finish_pass(m, tenant, before, r);
+}
+
+/* The next tenant to run: whoever a caller waits for first, then in the order of their names. */
+static struct tenant *next_due(struct manager *m, usec_t now) {
+        for (struct waiter *waiter = m->waiters; waiter; waiter = waiter->next)
+                if (waiter->tenant->due <= now)
+                        return waiter->tenant;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->due <= now)
+                        return m->tenants.tenant[i];
+        return NULL;
+}
+
+static void arm(struct manager *m) {
+        usec_t due = USEC_INFINITY;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->due < due)
+                        due = m->tenants.tenant[i]->due;
+        listen_to_processes(m, due != USEC_INFINITY);
+        usec_t again = rest_realtime(m);
+        if (again < due)
+                due = again;
+        (void) sd_event_source_set_time(m->work, due);
+        (void) sd_event_source_set_enabled(m->work, due == USEC_INFINITY ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
+/* A cookie of nobody's is kept as long as there are tenants. Without SMT there is none to be had: later, then. */
+static void hold(struct manager *m) {
+        bool held = m->tenants.n > 0;
+        if (held != m->held && m->kernel->cookie->hold(m->kernel->data, held) == 0)
+                m->held = held;
+}
+
+void manager_run(struct manager *m) {
+        usec_t now = manager_now(m);
+        struct tenant *tenant;
+
+        set_realtime(m, false);
+        hold(m);
+        while ((tenant = next_due(m, now)))
+                run_tenant(m, tenant, now);
+        host_done(&m->pass.host);
+        m->pass.host_seen = false;
+        tell(m);
+        hold(m);
+        arm(m);
+}
+
+static int on_work(sd_event_source *source, uint64_t usec, void *userdata) {
+        manager_run(userdata);
+        return 0;
+}
+
+static int on_turn(sd_event_source *source, void *userdata) {
+        struct manager *m = userdata;
+        if (m->is_realtime && rest_realtime(m) != USEC_INFINITY)
+                arm(m);
+        return 0;
+}
+
+/* ---- configuration ---- */
+
+static bool configured_now(const struct manager *m, const struct config *config, const struct tenant *tenant) {
+        return config_tenant(config, tenant->name) && !strv_contains(m->untagged, tenant->name);
+}
+
+/* Makes the tenants what the configuration says: those it names are there, those it no longer names go. */
+static int apply_config(struct manager *m) {
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                struct tenant *tenant = m->tenants.tenant[i];
+                const struct tenant_config *wanted = config_tenant(m->config, tenant->name);
+
+                if (tenant->policy && !config_policy(m->config, tenant->policy)) {
+                        log_line(LOG_WARNING, NULL, tenant, "its policy '%s' is gone; the default one is in force.",
+                                 tenant->policy);
+                        free(TAKE(tenant->policy));
+                        tenant->changed = true;
+                }
+                if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
+                        tenant->untagging = true;
+                else if (wanted && !strv_equal(wanted->cgroups, tenant->cgroups)) {
+                        int r = manager_change(m, tenant, wanted->cgroups, wanted->policy);
+                        if (r < 0)
+                                return r;
+                }
+                manager_mark(m, tenant);
+        }
+        for (size_t i = 0; i < m->config->n_tenants; i++) {
+                const struct tenant_config *wanted = &m->config->tenants[i];
+                struct tenant *tenant;
+                struct failure f;
+
+                if (tenants_find(&m->tenants, wanted->name) || strv_contains(m->untagged, wanted->name))
+                        continue;
+                int r = manager_check_cgroups(m, NULL, wanted->cgroups, &f);
+                if (r < 0) {
+                        log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s: %s; this tenant is left out.",
+                                 wanted->file, f.text);
+                        continue;
+                }
+                r = tenant_new(wanted->name, wanted->cgroups, wanted->policy, ORIGIN_CONFIGURATION, &tenant);
+                if (r < 0)
+                        return r;
+                r = manager_add(m, tenant);
+                if (r < 0) {
+                        tenant_free(tenant);
+                        return r;
+                }
+                manager_mark(m, tenant);
+        }
+        m->pass.freeze_timeout = m->config->freeze_timeout;
+        m->realtime.budget = m->config->realtime_budget;
+        return 0;
+}
+
+int manager_reload(struct manager *m, struct failure *f) {
+        _cleanup_(config_freep) struct config *config = NULL;
+        int r = config_load(m->options.config_root, &config, f);
+        if (r < 0)
+                return r;
+        struct config *old = m->config;
+        m->config = TAKE(config);
+        config_free(old);
+        r = apply_config(m);
+        if (m->listener.manager_changed)
+                m->listener.manager_changed(m->listener_userdata);
+        return r < 0 ? fail(f, FAILURE_FAILED, r,
+                            "The new configuration is in force, but not all tenants follow it: %s", strerrordesc_np(-r))
+                     : 0;
+}
+
+/* ---- beginning and end ---- */
+
+/* Takes over the tenants of before a restart. Their cookies are looked for in their tasks, not believed. */
+static int take_state(struct manager *m) {
+        struct state state = {0};
+        struct failure f;
+
+        int r = state_load(m->options.state_dir, &state, &f);
+        if (r < 0) {
+                log_line(LOG_WARNING, NULL, NULL, "%s", f.text);
+                return r == -ENOMEM ? r : 0;
+        }
+        m->tenants = state.tenants;
+        m->untagged = state.untagged;
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                struct tenant *tenant = m->tenants.tenant[i];
+                tenant->given = tenant->adopted ? 0 : tenant->cookie;
+                tenant->cookie = 0;
+                tenant->adopted = false;
+                tenant->wide = true; /* tasks may have left it meanwhile */
+        }
+        return 0;
+}
+
+int manager_protect(struct manager *m, const char *path) {
+        return strv_contains(m->protected, path) ? 0 : strv_extend(&m->protected, path);
+}
+
+/* What the daemon and the whole host hang on. */
+static int protect_host(struct manager *m) {
+        static const char *const always[] = {
+                "/init.scope",
+                "/system.slice/dbus.service",
+                "/system.slice/dbus-broker.service",
+                "/system.slice/polkit.service",
+                "/system.slice/systemd-journald.service",
+        };
+        int r = 0;
+        for (size_t i = 0; r == 0 && i < ELEMENTS(always); i++)
+                r = manager_protect(m, always[i]);
+        const pid_t those[] = {1, getpid()};
+        for (size_t i = 0; r == 0 && i < ELEMENTS(those); i++) {
+                _cleanup_free_ char *path = NULL;
+                if (m->kernel->cgroup->of_task(m->kernel->data, those[i], &path) == 0 && strcmp(path, "/") != 0)
+                        r = manager_protect(m, path);
+        }
+        return r;
+}
+
+int manager_new(const struct kernel *kernel, sd_event *event, const struct manager_options *options,
+                struct manager **ret, struct failure *f) {
+        _cleanup_(manager_freep) struct manager *m = calloc(1, sizeof(*m));
+        struct failure wrong;
+
+        if (!m)
+                return fail(f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        m->kernel = kernel;
+        m->event = sd_event_ref(event);
+        m->options = *options;
+        m->pass = (struct pass_context){
+                .kernel = kernel, .tenants = &m->tenants, .save = save, .dirty = mark_dirty, .userdata = m};
+        int r = config_load(options->config_root, &m->config, &wrong);
+        if (r < 0) {
+                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s; no configuration is in force.",
+                         wrong.text);
+                r = config_builtin(&m->config);
+        }
+        if (r == 0)
+                r = sd_event_add_time(event, &m->work, CLOCK_MONOTONIC, 0, 1000, on_work, m);
+        if (r >= 0)
+                r = sd_event_source_set_enabled(m->work, SD_EVENT_OFF);
+        if (r >= 0)
+                r = sd_event_add_post(event, &m->turn, on_turn, m);
+        if (r >= 0)
+                r = manager_follow_start(m);
+        if (r >= 0)
+                r = protect_host(m);
+        if (r >= 0)
+                r = take_state(m);
+        if (r >= 0)
+                r = apply_config(m);
+        if (r < 0)
+                return fail(f, FAILURE_FAILED, r, "The daemon cannot start: %s", strerrordesc_np(-r));
+        *ret = TAKE(m);
+        return 0;
+}
+
+void manager_free(struct manager *m) {
+        if (!m)
+                return;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->pass)
+                        pass_abort(&m->pass, m->tenants.tenant[i]);
+        while (m->waiters) {
+                struct waiter *waiter = m->waiters;
+                m->waiters = waiter->next;
+                struct failure f;
+                fail(&f, FAILURE_FAILED, -ESHUTDOWN,
+                     "The daemon is being stopped; the call is carried on when it is back");
+                waiter->done(-ESHUTDOWN, &f, NULL, waiter->userdata);
+                free(waiter);
+        }
+        sd_event_source_disable_unref(m->work);
+        sd_event_source_disable_unref(m->turn);
+        sd_event_source_disable_unref(m->cgroup_io);
+        if (m->config)
+                (void) save(m);
+        tenants_done(&m->tenants);
+        strv_free(m->untagged);
+        strv_free(m->protected);
+        host_done(&m->pass.host);
+        config_free(m->config);
+        sd_event_unref(m->event);
+        free(m);
+}
+
+void manager_set_listener(struct manager *m, const struct manager_listener *listener, void *userdata) {
+        m->listener = *listener;
+        m->listener_userdata = userdata;
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "observe.h"
+#include "strv.h"
+#include <errno.h>
+#include <string.h>
+
+void sight_done(struct sight *sight) {
+        free(sight->seen);
+        pids_done(&sight->inside);
+        *sight = (struct sight){0};
+}
+
+int sight_add(struct sight *sight, const struct seen *seen) {
+        if (sight->n == sight->allocated) {
+                size_t allocated = sight->allocated ? 2 * sight->allocated : 64;
+                struct seen *grown = reallocarray(sight->seen, allocated, sizeof(*grown));
+                if (!grown)
+                        return -ENOMEM;
+                sight->seen = grown;
+                sight->allocated = allocated;
+        }
+        sight->seen[sight->n++] = *seen;
+        return 0;
+}
+
+/* What listing a subtree gathers. */
+struct listing {
+        const struct kernel *kernel;
+        const struct pids *known;
+        const char *root;
+        bool root_threaded;
+        bool all_known;
+        struct pids leaders, threads, loose; /* loose: threads whose processes are outside of the tenant */
+};
+
+static bool vanished(int error) {
+        return error == -ENOENT || error == -ENODEV || error == -ENOTDIR;
+}
+
+static int list_cgroup(const char *path, void *userdata) {
+        struct listing *l = userdata;
+        const struct cgroup_ops *ops = l->kernel->cgroup;
+        size_t before = l->leaders.n;
+
+        int r = ops->list(l->kernel->data, path, false, &l->leaders);
+        if (vanished(r))
+                return 0;
+        if (r == -EOPNOTSUPP) {
+                /* A threaded cgroup: its processes are listed at the domain above, which is in the tenant too unless
+                 * this is the tenant's own cgroup. */
+                if (strcmp(path, l->root) == 0)
+                        l->root_threaded = true;
+        } else if (r < 0)
+                return r;
+        size_t cursor = 0;
+        for (size_t i = before; l->all_known && i < l->leaders.n; i++)
+                l->all_known = pids_next(l->known, l->leaders.pid[i], &cursor);
+        if (l->all_known && !l->root_threaded)
+                return 0;
+        r = ops->list(l->kernel->data, path, true, l->root_threaded ? &l->loose : &l->threads);
+        return vanished(r) ? 0 : r;
+}
+
+static int look(const struct kernel *kernel, const struct tenant *tenant, bool known, struct seen *seen,
+                struct sight *sight) {
+        if (known)
+                seen->cookie = tenant->cookie;
+        else {
+                int r = kernel->cookie->get(kernel->data, seen->tid, &seen->cookie);
+                if (r == -ESRCH)
+                        return 0;
+                if (r == -ENODEV || r == -EINVAL)
+                        return r;
+                seen->error = r;
+        }
+        return sight_add(sight, seen);
+}
+
+int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known,
+                   struct sight *ret) {
+        _cleanup_(sight_done) struct sight sight = {.threads_known = true};
+        int r;
+
+        for (char **root = tenant->cgroups; root && *root; root++) {
+                struct listing l = {.kernel = kernel, .known = known, .root = *root, .all_known = known->n > 0};
+
+                r = kernel->cgroup->walk(kernel->data, *root, list_cgroup, &l);
+                if (vanished(r)) {
+                        sight.n_missing++;
+                        r = 0;
+                }
+                pids_sort(&l.leaders);
+                pids_sort(&l.threads);
+                pids_sort(&l.loose);
+                size_t n = l.leaders.n + l.threads.n + l.loose.n;
+                if (r == 0)
+                        r = pids_reserve(&sight.inside, n);
+                size_t cursor = 0;
+                for (size_t i = 0; r == 0 && i < l.leaders.n; i++)
+                        r = look(kernel, tenant, pids_next(known, l.leaders.pid[i], &cursor),
+                                 &(struct seen){.tid = l.leaders.pid[i], .leader = true}, &sight);
+                cursor = 0;
+                for (size_t i = 0; r == 0 && i < l.threads.n; i++)
+                        if (!pids_next(&l.leaders, l.threads.pid[i], &cursor))
+                                r = look(kernel, tenant, false, &(struct seen){.tid = l.threads.pid[i]}, &sight);
+                for (size_t i = 0; r == 0 && i < l.loose.n; i++)
+                        r = look(kernel, tenant, false, &(struct seen){.tid = l.loose.pid[i], .threaded = true},
+                                 &sight);
+                sight.n_processes += l.leaders.n;
+                if (l.all_known && l.leaders.n > 0 && !l.root_threaded)
+                        sight.threads_known = false;
+                pids_done(&l.leaders);
+                pids_done(&l.threads);
+                pids_done(&l.loose);
+                if (r < 0)
+                        return r;
+        }
+
+        r = pids_reserve(&sight.inside, sight.n);
+        if (r < 0)
+                return r;
+        for (size_t i = 0; i < sight.n; i++)
+                sight.inside.pid[sight.inside.n++] = sight.seen[i].tid;
+        pids_sort(&sight.inside);
+        sight.n_threads = sight.n;
+        *ret = sight;
+        sight = (struct sight){0};
+        return 0;
+}
+
+void host_done(struct host *host) {
+        free(host->carrier);
+        *host = (struct host){0};
+}
+
+struct host_listing {
+        const struct kernel *kernel;
+        const struct tenants *tenants;
+        struct host *host;
+        struct pids threads;
+};
+
+static int list_carriers(const char *path, void *userdata) {
+        struct host_listing *l = userdata;
+
+        l->threads.n = 0;
+        int r = l->kernel->cgroup->list(l->kernel->data, path, true, &l->threads);
+        if (vanished(r) || r == -EOPNOTSUPP)
+                return 0;
+        if (r < 0)
+                return r;
+        struct tenant *tenant = l->threads.n > 0 ? tenants_of_cgroup(l->tenants, path) : NULL;
+        for (size_t i = 0; i < l->threads.n; i++) {
+                uint64_t cookie;
+                r = l->kernel->cookie->get(l->kernel->data, l->threads.pid[i], &cookie);
+                if (r == -ENODEV || r == -EINVAL)
+                        return r;
+                if (r < 0 || cookie == 0)
+                        continue;
+                struct host *host = l->host;
+                if (host->n == host->allocated) {
+                        size_t allocated = host->allocated ? 2 * host->allocated : 64;
+                        struct carrier *grown = reallocarray(host->carrier, allocated, sizeof(*grown));
+                        if (!grown)
+                                return -ENOMEM;
+                        host->carrier = grown;
+                        host->allocated = allocated;
+                }
+                host->carrier[host->n++] = (struct carrier){l->threads.pid[i], cookie, tenant};
+        }
+        return 0;
+}
+
+static int compare_carriers(const void *a, const void *b) {
+        const struct carrier *x = a, *y = b;
+        if (x->cookie != y->cookie)
+                return x->cookie < y->cookie ? -1 : 1;
+        return (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+int observe_host(const struct kernel *kernel, const struct tenants *tenants, struct host *ret) {
+        _cleanup_(host_done) struct host host = {0};
+        struct host_listing l = {.kernel = kernel, .tenants = tenants, .host = &host};
+
+        int r = kernel->cgroup->walk(kernel->data, "/", list_carriers, &l);
+        pids_done(&l.threads);
+        if (r < 0)
+                return r;
+        if (host.n > 0)
+                qsort(host.carrier, host.n, sizeof(*host.carrier), compare_carriers);
+        *ret = host;
+        host = (struct host){0};
+        return 0;
+}
+
+int observe_place(const struct kernel *kernel, const struct tenants *tenants, pid_t tid, struct tenant **ret) {
+        _cleanup_free_ char *path = NULL;
+        int r = kernel->cgroup->of_task(kernel->data, tid, &path);
+        if (r < 0)
+                return r;
+        if (strcmp(path, "/") == 0)
+                return -EAGAIN;
+        *ret = tenants_of_cgroup(tenants, path);
+        return 0;
+}

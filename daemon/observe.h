@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* Looks at tasks through the kernel's tables, and only looks: what a pass, and Verify, know of the world. What vanishes
+ * while it is looked at is left out. */
+#include "kernel/kernel.h"
+#include "plan.h"
+#include "tenant.h"
+
+/* What was seen of one tenant. */
+struct sight {
+        struct seen *seen;
+        size_t n, allocated;
+        size_t n_processes;
+        size_t n_threads;
+        bool threads_known; /* each thread was looked at; otherwise n_threads counts processes alone */
+        size_t n_missing;   /* cgroups of the tenant that do not exist */
+        struct pids inside; /* sorted: all thread ids seen inside */
+};
+
+void sight_done(struct sight *sight);
+
+/* Adds one thread to what was seen. 0 or -ENOMEM. */
+int sight_add(struct sight *sight, const struct seen *seen);
+
+/* Every thread inside the tenant's cgroups. Of processes among `known` (sorted) the cookie is taken to be the tenant's
+ * without asking: it was delivered a moment ago, to all their threads; and where all processes are known, threads are
+ * not listed. 0; -ENODEV, -EINVAL (as cookie_ops.get); -ENOMEM. */
+int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known,
+                   struct sight *ret);
+
+/* Threads that carry a cookie, anywhere on the host. */
+struct carrier {
+        pid_t tid;
+        uint64_t cookie;
+        struct tenant *tenant; /* in whose cgroups it is, or NULL */
+};
+
+struct host {
+        struct carrier *carrier; /* sorted by cookie */
+        size_t n, allocated;
+};
+
+void host_done(struct host *host);
+
+/* As observe_tenant. Threads that cannot be read are left out. */
+int observe_host(const struct kernel *kernel, const struct tenants *tenants, struct host *ret);
+
+/* The tenant in whose cgroups a thread is; NULL for none. -ESRCH when it is gone. A child that is just being cloned
+ * into a cgroup may still be shown in the root: -EAGAIN, look again. */
+int observe_place(const struct kernel *kernel, const struct tenants *tenants, pid_t tid, struct tenant **ret);

@@ -1,0 +1,484 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "pass.h"
+#include "apply.h"
+#include "strv.h"
+#include "watch.h"
+#include <errno.h>
+#include <string.h>
+
+/* How long a tenant may take to freeze before each of its tasks is looked at, and the pauses between looks. */
+#define FREEZE_PATIENCE  (100 * USEC_PER_MSEC)
+#define FREEZE_PAUSE_MIN (1 * USEC_PER_MSEC)
+#define FREEZE_PAUSE_MAX (50 * USEC_PER_MSEC)
+/* A child that is being cloned into a cgroup is there within this. */
+#define CLONE_PAUSE (1 * USEC_PER_MSEC)
+#define CLONE_WAITS 8
+/* A child that was in flight when its parent was cleared is there within this. */
+#define UNTAG_SETTLE (20 * USEC_PER_MSEC)
+/* With FREEZE_PAUSE_MAX between them. */
+#define THAW_TRIES 40
+
+static void pass_free(struct pass *pass) {
+        if (!pass)
+                return;
+        free(pass->freeze_note);
+        pids_done(&pass->members);
+        pids_done(&pass->hints);
+        pids_done(&pass->delivered);
+        free(pass->failed);
+        free(pass);
+}
+
+int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *policy) {
+        struct pass *pass = calloc(1, sizeof(*pass));
+        if (!pass)
+                return -ENOMEM;
+        pass->wish = wish;
+        pass->freeze = wish == WISH_TAGGED && policy->attach == ATTACH_FREEZE;
+        pass->stay_frozen_if_exposed = wish == WISH_TAGGED && policy->on_exposed == ON_EXPOSED_FREEZE;
+        pass->isolate = policy->isolation != ISOLATION_NONE;
+        pass->whole_host = wish != WISH_TAGGED || tenant->wide;
+        if (tenant->pass) {
+                /* What is frozen already is thawed at the end, whatever the new pass is for. */
+                pass->freezing = wish == WISH_TAGGED ? tenant->pass->freezing : FREEZE_NOT_YET;
+                pass->freeze_deadline = tenant->pass->freeze_deadline;
+                pass->freeze_pause = tenant->pass->freeze_pause;
+                pass->hints = tenant->pass->hints;
+                tenant->pass->hints = (struct pids){0};
+                pass_free(tenant->pass);
+        }
+        tenant->pass = pass;
+        return 0;
+}
+
+void pass_abort(const struct pass_context *c, struct tenant *tenant) {
+        pass_free(TAKE(tenant->pass));
+        (void) apply_thaw(c, tenant);
+}
+
+void pass_note_fork(struct pass *pass, const struct proc_event *event) {
+        /* A new thread shares what its group is given. */
+        if (event->tid != event->tgid || !pids_contain(&pass->members, event->parent_tgid))
+                return;
+        if (pids_add(&pass->hints, event->tid) < 0 || pids_add(&pass->members, event->tid) < 0)
+                pass->lost = true;
+        else
+                pids_sort(&pass->members);
+}
+
+/* ---- how a pass ends ---- */
+
+static void note_trouble(struct tenant *tenant, pid_t tid, int error) {
+        if (tenant->n_troubles < TROUBLES_KEPT)
+                tenant->troubles[tenant->n_troubles] = (struct trouble){tid, error};
+        tenant->n_troubles++;
+}
+
+/* What could not be read or tagged, of what was seen last. Returns whether there was any. */
+static bool note_troubles(struct tenant *tenant, const struct sight *sight, const char *what) {
+        char text[512];
+        size_t length = 0;
+
+        tenant->n_troubles = 0;
+        for (size_t i = 0; i < sight->n; i++)
+                if (sight->seen[i].error != 0 && sight->seen[i].error != -ESRCH && sight->seen[i].place == SEEN_INSIDE)
+                        note_trouble(tenant, sight->seen[i].tid, sight->seen[i].error);
+        if (tenant->n_troubles == 0)
+                return false;
+        for (size_t i = 0; i < tenant->n_troubles && i < TROUBLES_KEPT && length < sizeof(text) - 80; i++)
+                length += (size_t) snprintf(text + length, sizeof(text) - length, "%s%d (%s)", i > 0 ? ", " : "",
+                                            (int) tenant->troubles[i].tid, strerrordesc_np(-tenant->troubles[i].error));
+        tenant_set_state(tenant, TENANT_DEGRADED, "%zu of %zu threads could not be %s: %s", tenant->n_troubles,
+                         sight->n_threads, what, text);
+        return true;
+}
+
+static void conclude_tagged(struct tenant *tenant, const struct sight *sight) {
+        const struct pass *pass = tenant->pass;
+
+        tenant->wide = false;
+        tenant->n_processes = sight->n_processes;
+        if (sight->threads_known || tenant->n_threads < sight->n_threads)
+                tenant->n_threads = sight->n_threads;
+        if (note_troubles(tenant, sight, "tagged"))
+                return;
+        if (pass->freeze_note)
+                tenant_set_state(tenant, TENANT_ENFORCED, "%s", pass->freeze_note);
+        else if (sight->n_missing > 0)
+                tenant_set_state(tenant, TENANT_ENFORCED, "%zu of %zu cgroups do not exist yet", sight->n_missing,
+                                 strv_length(tenant->cgroups));
+        else
+                tenant_set_state(tenant, TENANT_ENFORCED, NULL);
+}
+
+/* Thaws, and ends. What does not thaw is tried again for a while. */
+static int end(const struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+        struct pass *pass = tenant->pass;
+        int result = pass->result;
+
+        if (!tenant->stay_frozen) {
+                int r = apply_thaw(c, tenant);
+                if (r < 0 && pass->thaw_tries++ < THAW_TRIES) {
+                        pass->ending = true;
+                        *ret_again = now + FREEZE_PAUSE_MAX;
+                        return 1;
+                }
+                if (r < 0) {
+                        tenant_set_state(tenant, TENANT_DEGRADED, "%s cannot be thawed: %s", tenant->frozen[0],
+                                         strerrordesc_np(-r));
+                        result = result < 0 ? result : r;
+                }
+        }
+        pass_free(TAKE(tenant->pass));
+        return result;
+}
+
+static void conclude_exposed(struct pass_context *c, struct tenant *tenant, const char *why) {
+        struct pass *pass = tenant->pass;
+
+        if (!pass->stay_frozen_if_exposed) {
+                tenant_set_state(tenant, TENANT_EXPOSED, "%s", why);
+                return;
+        }
+        tenant->stay_frozen = true;
+        int r = apply_freeze(c, tenant);
+        if (r < 0) {
+                tenant->stay_frozen = false;
+                tenant_set_state(tenant, TENANT_EXPOSED, "%s; it cannot be frozen either: %s", why,
+                                 strerrordesc_np(-r));
+        } else
+                tenant_set_state(tenant, TENANT_EXPOSED, "%s; frozen, as its policy asks", why);
+}
+
+/* An error of the kernel's that concerns the whole tenant. */
+static void conclude_error(struct pass_context *c, struct tenant *tenant, int error) {
+        tenant->pass->result = error;
+        if (error == -ENODEV)
+                tenant_set_state(tenant, TENANT_INERT, "SMT is not active: no two tasks share a core");
+        else if (error == -EINVAL)
+                conclude_exposed(c, tenant, "this kernel has no core scheduling (CONFIG_SCHED_CORE)");
+        else if (error == -EPERM)
+                conclude_exposed(c, tenant, "a security module denies core scheduling to the daemon");
+        else
+                tenant_set_state(tenant, TENANT_DEGRADED, "the tenant could not be looked at, or not be %s: %s",
+                                 tenant->pass->wish == WISH_TAGGED ? "tagged" : "untagged", strerrordesc_np(-error));
+}
+
+/* ---- what is added to the sight of a tenant ---- */
+
+/* Children of the tenant's tasks that were not listed yet: forked while their parents were being tagged. Those that are
+ * still shown in the root stay hints. */
+static int add_hints(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        struct pass *pass = tenant->pass;
+        struct pids again = {0};
+        int r = 0;
+
+        for (size_t i = 0; r == 0 && i < pass->hints.n; i++) {
+                pid_t tid = pass->hints.pid[i];
+                struct seen seen = {.tid = tid, .leader = true};
+                struct tenant *owner;
+
+                if (pids_contain(&sight->inside, tid))
+                        continue;
+                r = c->kernel->cookie->get(c->kernel->data, tid, &seen.cookie);
+                if (r == -ENODEV || r == -EINVAL)
+                        break;
+                bool carries = r == 0 && seen.cookie != 0 && seen.cookie == tenant->cookie;
+                if (r < 0 || carries == (pass->wish == WISH_TAGGED)) {
+                        r = 0; /* gone or unreadable; or it has what it should have */
+                        continue;
+                }
+                r = observe_place(c->kernel, c->tenants, tid, &owner);
+                if (r == -EAGAIN)
+                        r = pids_add(&again, tid);
+                else if (r == 0 && owner == tenant)
+                        r = sight_add(sight, &seen);
+                else
+                        r = 0;
+        }
+        pids_done(&pass->hints);
+        pass->hints = again;
+        return r;
+}
+
+/* Those that were given the tenant's cookie and are not inside any more: gone, moved away, or a stranger that got the
+ * number of one that was gone. */
+static int add_strays(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        struct pass *pass = tenant->pass;
+
+        size_t cursor = 0;
+        for (size_t i = 0; i < pass->delivered.n; i++) {
+                struct seen seen = {.tid = pass->delivered.pid[i],
+                                    .leader = !pass->by_thread,
+                                    .place = SEEN_OUTSIDE,
+                                    .given = true};
+                struct tenant *owner = NULL;
+
+                if (pids_next(&sight->inside, seen.tid, &cursor))
+                        continue;
+                int r = c->kernel->cookie->get(c->kernel->data, seen.tid, &seen.cookie);
+                if (r == -ENODEV || r == -EINVAL)
+                        return r;
+                if (r < 0 || seen.cookie != tenant->cookie)
+                        continue;
+                r = observe_place(c->kernel, c->tenants, seen.tid, &owner);
+                if (r == -ESRCH || (r == 0 && owner == tenant))
+                        continue;
+                if (owner) {
+                        if (c->dirty)
+                                c->dirty(owner, c->userdata);
+                        continue;
+                }
+                r = sight_add(sight, &seen);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+static int compare_cookies(const void *a, const void *b) {
+        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
+        return (x > y) - (x < y);
+}
+
+/* The first carrier of the cookie, or of a larger one. */
+static size_t first_carrier(const struct host *host, uint64_t cookie) {
+        size_t low = 0, high = host->n;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (host->carrier[middle].cookie < cookie)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        return low;
+}
+
+/* Who else on the host carries the tenant's cookie, or one that is carried inside. */
+static int add_host(struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        _cleanup_free_ uint64_t *cookies = calloc(sight->n + 1, sizeof(*cookies));
+        size_t n = 0;
+
+        if (!cookies)
+                return -ENOMEM;
+        cookies[n++] = tenant->cookie;
+        for (size_t i = 0; i < sight->n; i++)
+                cookies[n++] = sight->seen[i].cookie;
+        qsort(cookies, n, sizeof(*cookies), compare_cookies);
+        if (!c->host_seen) {
+                int r = observe_host(c->kernel, c->tenants, &c->host);
+                if (r < 0)
+                        return r;
+                c->host_seen = true;
+        }
+        for (size_t k = 0; k < n; k++) {
+                if (cookies[k] == 0 || (k > 0 && cookies[k] == cookies[k - 1]))
+                        continue;
+                for (size_t i = first_carrier(&c->host, cookies[k]);
+                     i < c->host.n && c->host.carrier[i].cookie == cookies[k]; i++) {
+                        const struct carrier *carrier = &c->host.carrier[i];
+                        struct seen seen = {.tid = carrier->tid, .cookie = carrier->cookie};
+                        if (carrier->tenant == tenant || pids_contain(&sight->inside, carrier->tid))
+                                continue;
+                        seen.place = carrier->tenant ? SEEN_OTHER : SEEN_OUTSIDE;
+                        int r = sight_add(sight, &seen);
+                        if (r < 0)
+                                return r;
+                }
+        }
+        return 0;
+}
+
+/* All that is known of the tenant now. */
+static int observe(struct pass_context *c, struct tenant *tenant, struct sight *ret) {
+        static const struct pids nobody = {0};
+        struct pass *pass = tenant->pass;
+        _cleanup_(sight_done) struct sight sight = {0};
+
+        bool known = pass->wish == WISH_TAGGED && tenant->cookie != 0;
+        int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered : &nobody, &sight);
+        if (r < 0)
+                return r;
+        r = pids_merge(&pass->members, &sight.inside);
+        if (r == 0)
+                r = watch_drain(c->kernel, c->tenants);
+        if (r == 0)
+                r = add_hints(c, tenant, &sight);
+        if (r == 0)
+                r = add_strays(c, tenant, &sight);
+        if (r == 0 && pass->whole_host)
+                r = add_host(c, tenant, &sight);
+        if (r < 0)
+                return r;
+
+        for (size_t f = 0; f < pass->n_failed; f++)
+                for (size_t i = 0; i < sight.n; i++)
+                        if (sight.seen[i].tid == pass->failed[f].tid)
+                                sight.seen[i].error = pass->failed[f].error;
+        *ret = sight;
+        sight = (struct sight){0};
+        return 0;
+}
+
+static int make_plan(const struct pass_context *c, const struct tenant *tenant, const struct sight *sight,
+                     struct plan *ret) {
+        const struct pass *pass = tenant->pass;
+        _cleanup_free_ uint64_t *taken = calloc(c->tenants->n + 1, sizeof(*taken));
+        size_t n = 0;
+
+        if (!taken)
+                return -ENOMEM;
+        for (size_t i = 0; i < c->tenants->n; i++)
+                if (c->tenants->tenant[i] != tenant && c->tenants->tenant[i]->cookie != 0)
+                        taken[n++] = c->tenants->tenant[i]->cookie;
+        if (n > 1)
+                qsort(taken, n, sizeof(*taken), compare_cookies);
+        struct plan_input input = {
+                .wish = pass->wish,
+                .cookie = tenant->cookie,
+                .adopted = tenant->adopted,
+                .whole_host = pass->whole_host,
+                .freeze = pass->freeze,
+                .frozen = pass->freezing == FREEZE_OVER,
+                .seen = sight->seen,
+                .n_seen = sight->n,
+                .taken = taken,
+                .n_taken = n,
+        };
+        return plan_make(&input, ret);
+}
+
+/* 1: not frozen yet, look again at *ret_again; 0: go on. */
+static int wait_for_freezer(const struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+        struct pass *pass = tenant->pass;
+        bool patient = now + c->freeze_timeout < pass->freeze_deadline + FREEZE_PATIENCE;
+
+        int r = apply_frozen(c, tenant, !patient);
+        if (r == 0 && now < pass->freeze_deadline) {
+                *ret_again = now + pass->freeze_pause;
+                pass->freeze_pause =
+                        2 * pass->freeze_pause < FREEZE_PAUSE_MAX ? 2 * pass->freeze_pause : FREEZE_PAUSE_MAX;
+                return 1;
+        }
+        if (r == 0 && asprintf(&pass->freeze_note, "tagged while it ran: it did not freeze within %.1f s",
+                               (double) c->freeze_timeout / (double) USEC_PER_SEC) < 0)
+                pass->freeze_note = NULL;
+        if (r < 0 && asprintf(&pass->freeze_note, "tagged while it ran: whether it is frozen cannot be read: %s",
+                              strerrordesc_np(-r)) < 0)
+                pass->freeze_note = NULL;
+        pass->freezing = FREEZE_OVER;
+        return 0;
+}
+
+static void begin_freeze(struct pass_context *c, struct tenant *tenant, usec_t now) {
+        struct pass *pass = tenant->pass;
+
+        int r = apply_freeze(c, tenant);
+        pass->freezing = FREEZE_WAITING;
+        pass->freeze_deadline = now + c->freeze_timeout;
+        pass->freeze_pause = FREEZE_PAUSE_MIN;
+        if (r < 0) {
+                pass->freezing = FREEZE_OVER;
+                if (asprintf(&pass->freeze_note, "tagged while it ran: it cannot be frozen: %s", strerrordesc_np(-r)) <
+                    0)
+                        pass->freeze_note = NULL;
+        }
+}
+
+/* Observes, plans and applies once. 1: go on; 0: nothing is left to do, *sight being what was seen; negative errno. */
+static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, struct sight *sight) {
+        struct pass *pass = tenant->pass;
+        _cleanup_(plan_done) struct plan plan = {0};
+
+        if (pass->lost) {
+                pass->lost = false;
+                pids_done(&pass->delivered);
+        }
+        int r = observe(c, tenant, sight);
+        if (r < 0)
+                return r;
+        r = make_plan(c, tenant, sight, &plan);
+        if (r < 0)
+                return r;
+        switch (plan.step) {
+        case PLAN_DONE:
+                return pass->lost;
+        case PLAN_WHOLE_HOST:
+                pass->whole_host = true;
+                return 1;
+        case PLAN_FREEZE:
+                begin_freeze(c, tenant, now);
+                return 1;
+        case PLAN_ADOPT:
+                tenant->adopted = plan.cookie != tenant->given;
+                tenant->cookie = plan.cookie;
+                tenant->changed = true;
+                pass->whole_host = tenant->wide;
+                return 1;
+        case PLAN_NEW:
+        case PLAN_SHARE:
+        case PLAN_CLEAR:
+                pass->cleared = pass->cleared || (pass->wish != WISH_TAGGED && plan.step == PLAN_CLEAR);
+                r = apply_delivery(c, tenant, &plan);
+                return r < 0 ? r : 1;
+        }
+        return -EINVAL;
+}
+
+/* Observes, plans and applies until there is nothing to do (0), something must be waited for (1), or an error. */
+static int go(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+        struct pass *pass = tenant->pass;
+        int r = c->kernel->cookie->probe(c->kernel->data);
+
+        if (r < 0)
+                return r;
+        for (;;) {
+                _cleanup_(sight_done) struct sight sight = {0};
+
+                if (pass->freezing == FREEZE_WAITING && wait_for_freezer(c, tenant, now, ret_again) > 0)
+                        return 1;
+                if (pass->rounds++ == PASS_ROUNDS) {
+                        tenant_set_state(tenant, TENANT_DEGRADED, "its tasks still changed after %d looks",
+                                         PASS_ROUNDS);
+                        pass->result = -EBUSY;
+                        return 0;
+                }
+                r = go_round(c, tenant, now, &sight);
+                if (r < 0)
+                        return r;
+                if (r > 0)
+                        continue;
+                if (pass->hints.n > 0 && pass->clone_waits++ < CLONE_WAITS) {
+                        *ret_again = now + CLONE_PAUSE;
+                        return 1;
+                }
+                if (pass->cleared && !pass->settled) {
+                        pass->settled = true;
+                        *ret_again = now + UNTAG_SETTLE;
+                        return 1;
+                }
+                if (pass->wish == WISH_TAGGED)
+                        conclude_tagged(tenant, &sight);
+                else if (note_troubles(tenant, &sight, "untagged"))
+                        pass->result = -EPERM;
+                return 0;
+        }
+}
+
+int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
+        struct pass *pass = tenant->pass;
+        int r = 0;
+
+        if (pass->ending)
+                return end(c, tenant, now, ret_again);
+        tenant->stay_frozen = false;
+        if (!pass->isolate && pass->wish == WISH_TAGGED)
+                tenant_set_state(tenant, TENANT_EXPOSED, "its policy asks for no isolation");
+        else
+                r = go(c, tenant, now, ret_again);
+        if (r > 0)
+                return 1;
+        if (r < 0)
+                conclude_error(c, tenant, r);
+        return end(c, tenant, now, ret_again);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* A pass over one tenant: observe, plan, apply, take the events that came meanwhile, and observe again, until the
+ * planner finds nothing to do or the bound is reached. A pass that must wait (for the freezer) is left and taken up
+ * again later; it reads no clock. It ends with the tenant's state set, and nothing of the tenant frozen that was not
+ * before. */
+#include "kernel/kernel.h"
+#include "observe.h"
+#include "plan.h"
+#include "policy.h"
+#include "tenant.h"
+
+/* Rounds of observing and applying, after which a tenant that still changes is degraded. */
+#define PASS_ROUNDS 24
+
+struct pass_context {
+        const struct kernel *kernel;
+        struct tenants *tenants;
+        usec_t freeze_timeout; /* how long a tenant may take to freeze before it is tagged live */
+
+        /* Called before tenants are frozen, so that whoever comes after a crash knows what to thaw. May be NULL. */
+        int (*save)(void *userdata);
+        /* Another tenant was found to need a pass. May be NULL. */
+        void (*dirty)(struct tenant *tenant, void *userdata);
+        void *userdata;
+
+        /* The carriers of the whole host, as seen since the caller last emptied this (host_done); looked up when
+         * needed. */
+        struct host host;
+        bool host_seen;
+};
+
+struct pass {
+        enum plan_wish wish;
+        bool freeze, stay_frozen_if_exposed; /* the policy's */
+        bool isolate;
+        bool whole_host;
+        enum { FREEZE_NOT_YET, FREEZE_WAITING, FREEZE_OVER } freezing;
+        usec_t freeze_deadline, freeze_pause;
+        char *freeze_note; /* why it was tagged live */
+        unsigned rounds, clone_waits, thaw_tries;
+        struct pids members;    /* sorted: all that was seen inside, and their children */
+        struct pids hints;      /* children to look at */
+        struct pids delivered;  /* sorted: what was given the tenant's cookie */
+        bool by_thread;         /* ... some of it thread by thread */
+        struct trouble *failed; /* what refused */
+        size_t n_failed;
+        bool cleared, settled; /* an untag's: some task was cleared; children in flight then were waited for */
+        bool ending;           /* all is done but the thawing */
+        int result;
+        bool lost; /* events were lost: nothing that was known counts */
+};
+
+/* Begins a pass, in place of one that may be under way. 0 or -ENOMEM. */
+int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *policy);
+
+/* Goes on until the pass must wait (1: call again at *ret_again) or ends: tenant->pass is NULL again, and the tenant's
+ * state is set. 0: it was carried through; else the error that ended it early, for an untag also that tasks refused to
+ * be cleared. now: CLOCK_MONOTONIC. */
+int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again);
+
+/* Ends a pass where it is; thaws. */
+void pass_abort(const struct pass_context *c, struct tenant *tenant);
+
+/* A task forked; pass notes the child if its parent is one of the tenant's. */
+void pass_note_fork(struct pass *pass, const struct proc_event *event);

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* What callers ask the manager for. A request is checked as a whole before anything is changed. */
+#include "log.h"
+#include "manager-internal.h"
+#include "selector.h"
+#include "strv.h"
+#include <errno.h>
+#include <string.h>
+
+/* ---- reading ---- */
+
+const struct tenants *manager_tenants(const struct manager *m) {
+        return &m->tenants;
+}
+
+const struct config *manager_config(const struct manager *m) {
+        return m->config;
+}
+
+enum core_scheduling manager_core_scheduling(struct manager *m) {
+        switch (m->kernel->cookie->probe(m->kernel->data)) {
+        case 0:
+                return CORE_SCHEDULING_AVAILABLE;
+        case -ENODEV:
+                return CORE_SCHEDULING_NO_SMT;
+        case -EPERM:
+        case -EACCES:
+                return CORE_SCHEDULING_DENIED;
+        default:
+                return CORE_SCHEDULING_UNSUPPORTED;
+        }
+}
+
+int manager_smt(struct manager *m, char **ret_control, bool *ret_active) {
+        return m->kernel->smt->status(m->kernel->data, ret_control, ret_active);
+}
+
+bool manager_has_cgroup(struct manager *m, const char *path) {
+        enum cgroup_type type;
+        return m->kernel->cgroup->type(m->kernel->data, path, &type) == 0;
+}
+
+const char *manager_policy(const struct manager *m, const struct tenant *tenant) {
+        return tenant->policy ? tenant->policy : m->config->default_policy;
+}
+
+enum isolation manager_isolation(struct manager *m, const struct tenant *tenant) {
+        switch (tenant->state) {
+        case TENANT_INERT:
+                return ISOLATION_SMT_OFF;
+        case TENANT_EXPOSED:
+                return ISOLATION_NONE;
+        default:
+                return manager_policy_of(m, tenant->policy)->isolation;
+        }
+}
+
+/* ---- checking ---- */
+
+static int check_cgroup(struct manager *m, const struct tenant *self, const char *path, struct failure *f) {
+        enum cgroup_type type;
+
+        if (strcmp(path, "/") == 0)
+                return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
+                            "The root cgroup holds the whole host and cannot be a tenant; name a cgroup below it");
+        for (char **p = m->protected; p && *p; p++)
+                if (cgroup_path_within(*p, path) || cgroup_path_within(path, *p))
+                        return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
+                                    "%s cannot be a tenant: %s %s, which the whole host depends on", path,
+                                    strcmp(path, *p) == 0          ? "it is"
+                                    : cgroup_path_within(*p, path) ? "it contains"
+                                                                   : "it is within",
+                                    *p);
+        int r = m->kernel->cgroup->type(m->kernel->data, path, &type);
+        if (r == -ENOTDIR)
+                return fail(f, FAILURE_INVALID_CGROUP, r, "%s is a file, not a cgroup; name its directory", path);
+        if (r == -ENAMETOOLONG)
+                return fail(f, FAILURE_INVALID_CGROUP, r, "The path of this cgroup is too long: %.200s...", path);
+        if (r < 0 && r != -ENOENT)
+                return fail(f, FAILURE_FAILED, r, "Cannot look at cgroup %s: %s", path, strerrordesc_np(-r));
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                const struct tenant *other = m->tenants.tenant[i];
+                for (char **c = other->cgroups; other != self && c && *c; c++)
+                        if (cgroup_path_within(path, *c) || cgroup_path_within(*c, path))
+                                return fail(
+                                        f, FAILURE_TENANT_EXISTS, -EEXIST,
+                                        "%s %s tenant %s (%s), and tasks cannot be of two tenants; untag that one first",
+                                        path,
+                                        strcmp(path, *c) == 0          ? "is already"
+                                        : cgroup_path_within(path, *c) ? "is within"
+                                                                       : "contains",
+                                        other->name, *c);
+        }
+        return 0;
+}
+
+int manager_check_cgroups(struct manager *m, const struct tenant *self, char *const *cgroups, struct failure *f) {
+        for (; *cgroups; cgroups++) {
+                int r = check_cgroup(m, self, *cgroups, f);
+                if (r < 0)
+                        return r;
+        }
+        return 0;
+}
+
+/* Normalizes what a caller named, and drops what is named twice or lies within another. */
+static int normalize(char *const *cgroups, char ***ret, struct failure *f) {
+        _cleanup_strv_ char **all = NULL, **kept = NULL;
+        int r = 0;
+
+        for (; cgroups && *cgroups; cgroups++) {
+                _cleanup_free_ char *path = NULL;
+                r = cgroup_path_normalize(*cgroups, &path);
+                if (r == -EINVAL)
+                        return fail(f, FAILURE_INVALID_CGROUP, r, "'%.200s' is not the path of a cgroup", *cgroups);
+                if (r == 0)
+                        r = strv_extend(&all, path);
+                if (r < 0)
+                        return fail(f, FAILURE_FAILED, r, "Out of memory");
+        }
+        for (char **a = all; a && *a; a++) {
+                bool covered = false;
+                for (char **b = all; *b; b++)
+                        covered = covered || (strcmp(*a, *b) != 0 ? cgroup_path_within(*a, *b) : b < a);
+                if (!covered && strv_extend(&kept, *a) < 0)
+                        return fail(f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        }
+        *ret = TAKE(kept);
+        return 0;
+}
+
+static int check_policy(const struct manager *m, const char *policy, struct failure *f) {
+        if (!policy || config_policy(m->config, policy))
+                return 0;
+        char names[400];
+        size_t length = 0;
+        names[0] = '\0';
+        for (size_t i = 0; i < m->config->n_policies && length < sizeof(names) - 1; i++)
+                length += (size_t) snprintf(names + length, sizeof(names) - length, "%s%s", i > 0 ? ", " : "",
+                                            m->config->policies[i].name);
+        return fail(f, FAILURE_INVALID_POLICY, -EINVAL, "There is no policy '%.100s'; there are: %s", policy, names);
+}
+
+static int check_protectable(struct manager *m, const char *name, struct failure *f) {
+        switch (manager_core_scheduling(m)) {
+        case CORE_SCHEDULING_UNSUPPORTED:
+                return fail(
+                        f, FAILURE_NOT_SUPPORTED, -EOPNOTSUPP,
+                        "%s cannot be protected: this kernel has no core scheduling (it was built without "
+                        "CONFIG_SCHED_CORE); boot one that has, switch SMT off, or use --force to list it as exposed",
+                        name);
+        case CORE_SCHEDULING_DENIED:
+                return fail(f, FAILURE_NOT_SUPPORTED, -EPERM,
+                            "%s cannot be protected: a security module denies core scheduling to the daemon; allow it "
+                            "ptrace read access, or use --force to list the tenant as exposed",
+                            name);
+        default:
+                return 0;
+        }
+}
+
+/* ---- changing ---- */
+
+int manager_change(struct manager *m, struct tenant *tenant, char *const *cgroups, const char *policy) {
+        _cleanup_strv_ char **cgroups_copy = NULL;
+        _cleanup_free_ char *policy_copy = policy ? strdup(policy) : NULL;
+
+        int r = strv_copy(cgroups, &cgroups_copy);
+        if (r < 0 || (policy && !policy_copy))
+                return -ENOMEM;
+        if (!strv_equal(cgroups, tenant->cgroups)) {
+                manager_unfollow(m, tenant);
+                strv_free(tenant->cgroups);
+                tenant->cgroups = TAKE(cgroups_copy);
+                tenant->wide = tenant->fresh = true;
+        }
+        free(tenant->policy);
+        tenant->policy = TAKE(policy_copy);
+        tenant->changed = true;
+        return 0;
+}
+
+/* Checks all of a request. *ret_tenant: the tenant there is, or NULL; *ret_cgroups: those of a new one. */
+static int check_tag(struct manager *m, const struct tag_request *request, struct tenant **ret_tenant,
+                     char ***ret_cgroups, struct failure *f) {
+        _cleanup_strv_ char **cgroups = NULL;
+
+        if (!tenant_name_valid(request->name))
+                return fail(
+                        f, FAILURE_INVALID_NAME, -EINVAL,
+                        "'%.200s' is not a name for a tenant: 1 to 255 bytes of UTF-8 without '/' and control characters",
+                        request->name);
+        struct tenant *tenant = tenants_find(&m->tenants, request->name);
+        const struct tenant_config *configured = config_tenant(m->config, request->name);
+        int r = check_policy(m, request->policy, f);
+        if (r == 0)
+                r = normalize(request->cgroups, &cgroups, f);
+        if (r < 0)
+                return r;
+        if (tenant && tenant->untagging)
+                return fail(f, FAILURE_BUSY, -EBUSY, "%s is being untagged; try again", tenant->name);
+        if (tenant && cgroups && !strv_equal(cgroups, tenant->cgroups))
+                return fail(f, FAILURE_TENANT_EXISTS, -EEXIST,
+                            "There is a tenant %s already, of cgroup %s; untag it first, or take another name",
+                            tenant->name, tenant->cgroups[0]);
+        if (!tenant && !cgroups && configured && strv_copy(configured->cgroups, &cgroups) < 0)
+                return fail(f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        if (!tenant && !cgroups)
+                return fail(f, FAILURE_NO_SUCH_CGROUP, -ENOENT, "%s: no cgroup is named for this tenant",
+                            request->name);
+        r = tenant ? 0 : manager_check_cgroups(m, NULL, cgroups, f);
+        if (r == 0 && !request->force)
+                r = check_protectable(m, request->name, f);
+        if (r < 0)
+                return r;
+        *ret_tenant = tenant;
+        *ret_cgroups = TAKE(cgroups);
+        return 0;
+}
+
+static void strv_remove(char **strv, const char *string) {
+        char **to = strv;
+        for (char **from = strv; from && *from; from++)
+                if (strcmp(*from, string) == 0)
+                        free(*from);
+                else
+                        *to++ = *from;
+        if (to)
+                *to = NULL;
+}
+
+static int tag(struct manager *m, const struct tag_request *request, struct tenant **ret, struct failure *f) {
+        _cleanup_strv_ char **cgroups = NULL;
+        _cleanup_(tenant_freep) struct tenant *created = NULL;
+        struct tenant *tenant = NULL;
+
+        int r = check_tag(m, request, &tenant, &cgroups, f);
+        if (r < 0)
+                return r;
+        const struct tenant_config *configured = config_tenant(m->config, request->name);
+        bool as_configured = configured && strv_equal(configured->cgroups, tenant ? tenant->cgroups : cgroups);
+        const char *policy = request->policy ? request->policy
+                             : tenant        ? tenant->policy
+                             : as_configured ? configured->policy
+                                             : NULL;
+        if (request->persistent) {
+                r = config_write_tenant(m->options.config_root, request->name, tenant ? tenant->cgroups : cgroups,
+                                        policy, f);
+                if (r < 0)
+                        return r;
+        }
+        enum origin origin = request->persistent || as_configured ? ORIGIN_CONFIGURATION : ORIGIN_RUNTIME;
+        if (tenant) {
+                r = manager_change(m, tenant, tenant->cgroups, policy);
+                tenant->origin = origin == ORIGIN_CONFIGURATION ? origin : tenant->origin;
+        } else {
+                r = tenant_new(request->name, cgroups, policy, origin, &created);
+                if (r == 0)
+                        r = manager_add(m, created);
+                if (r == 0)
+                        tenant = TAKE(created);
+        }
+        if (r < 0)
+                return fail(f, FAILURE_FAILED, r, "%s could not be tagged: %s", request->name, strerrordesc_np(-r));
+        strv_remove(m->untagged, request->name);
+        /* The file just written belongs to the configuration in force. */
+        if (request->persistent && !as_configured)
+                r = manager_reload(m, f);
+        *ret = tenant;
+        return r;
+}
+
+void manager_tag(struct manager *m, const struct tag_request *request, manager_done_t done, void *userdata) {
+        struct tenant *tenant = NULL;
+        struct failure f = {0};
+
+        int r = tag(m, request, &tenant, &f);
+        if (r == 0 && manager_wait(m, tenant, false, done, userdata) < 0)
+                r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        if (r < 0) {
+                done(r, &f, NULL, userdata);
+                return;
+        }
+        manager_mark(m, tenant);
+        manager_run(m);
+}
+
+void manager_untag(struct manager *m, const char *name, bool force, bool persistent, manager_done_t done,
+                   void *userdata) {
+        struct tenant *tenant = tenants_find(&m->tenants, name);
+        struct failure f = {0};
+        int r = 0;
+
+        if (!tenant)
+                r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT,
+                         "There is no tenant '%.200s'; 'coreschedctl list' shows those there are", name);
+        else if (manager_core_scheduling(m) == CORE_SCHEDULING_NO_SMT && tenant->cookie != 0 && !force)
+                r = fail(
+                        &f, FAILURE_NOT_SUPPORTED, -ENODEV,
+                        "%s cannot be untagged while SMT is not active, for the kernel then lets nobody change cookies; "
+                        "switch SMT on first, or use --force to forget the tenant and leave its tasks their cookie",
+                        name);
+        if (r == 0 && persistent && config_tenant(m->config, name)) {
+                r = config_remove_tenant(m->options.config_root, name, &f);
+                if (r == 0)
+                        r = manager_reload(m, &f);
+        } else if (r == 0 && config_tenant(m->config, name) && !strv_contains(m->untagged, name) &&
+                   strv_extend(&m->untagged, name) < 0)
+                r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        if (r == 0 && manager_wait(m, tenant, true, done, userdata) < 0)
+                r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        if (r < 0) {
+                done(r, &f, NULL, userdata);
+                return;
+        }
+        tenant->untagging = true;
+        tenant->force = force;
+        manager_mark(m, tenant);
+        manager_run(m);
+}
+
+void manager_set_policy(struct manager *m, const char *name, const char *policy, manager_done_t done, void *userdata) {
+        struct tenant *tenant = tenants_find(&m->tenants, name);
+        struct failure f = {0};
+        int r;
+
+        if (!tenant)
+                r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT, "There is no tenant '%.200s'", name);
+        else
+                r = check_policy(m, policy, &f);
+        if (r == 0 && (manager_change(m, tenant, tenant->cgroups, policy) < 0 ||
+                       manager_wait(m, tenant, false, done, userdata) < 0))
+                r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        if (r < 0) {
+                done(r, &f, NULL, userdata);
+                return;
+        }
+        manager_mark(m, tenant);
+        manager_run(m);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#pragma once
+/* The model of a tenant: a name for tasks that trust each other and nobody else. Plain data; nothing here asks the
+ * kernel. What holds always: the cgroups of all tenants are disjoint subtrees; no two tenants have the same cookie but
+ * 0. */
+#include "api/words.h"
+#include "util.h"
+#include <stdbool.h>
+
+/* A task that could not be brought in, and why. */
+struct trouble {
+        pid_t tid;
+        int error;
+};
+
+#define TROUBLES_KEPT 16
+
+struct tenant {
+        char *name;
+        char **cgroups; /* normalized; they need not exist yet */
+        char *policy;   /* as asked for: NULL for the default one */
+        enum origin origin;
+
+        /* What the last pass saw. */
+        enum tenant_state state;
+        char *reason;       /* one line; NULL when there is nothing to say */
+        uint64_t cookie;    /* what its tasks carry; 0: none known */
+        uint64_t given;     /* the last cookie that we gave it, also before a restart: tells an adopted one from ours */
+        bool adopted;       /* the cookie was set by somebody else */
+        size_t n_processes; /* thread groups */
+        size_t n_threads;
+        struct trouble troubles[TROUBLES_KEPT]; /* the first ones */
+        size_t n_troubles;                      /* all of them */
+
+        char **frozen;    /* cgroups that we froze, and will thaw ... */
+        bool stay_frozen; /* ... but not when a pass ends: nothing protects the tenant, and its policy wants it so */
+
+        bool changed;      /* something that is seen outside changed since this was last cleared */
+        bool touched;      /* the last pass changed the cookie of some task */
+        struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
+
+        /* The manager's. */
+        usec_t due;      /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
+        bool wide;       /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
+        bool fresh;      /* the watches on its cgroups are to be renewed */
+        char **waits_at; /* cgroups watched because one of the tenant's does not exist yet */
+        bool untagging;  /* it is to be untagged, and forgotten then */
+        bool force;      /* ... of a cookie that was set by somebody else too */
+};
+
+/* name, cgroups and policy are copied. 0 or -ENOMEM. */
+int tenant_new(const char *name, char *const *cgroups, const char *policy, enum origin origin, struct tenant **ret);
+void tenant_free(struct tenant *tenant);
+static inline void tenant_freep(struct tenant **tenant) {
+        tenant_free(*tenant);
+}
+
+/* Sets state and reason (printf; NULL for none) and marks the tenant changed if they differ from what they were. */
+void tenant_set_state(struct tenant *tenant, enum tenant_state state, const char *reason, ...) _printf_(3, 4);
+
+/* A table of tenants, sorted by name. */
+struct tenants {
+        struct tenant **tenant;
+        size_t n, allocated;
+};
+
+void tenants_done(struct tenants *tenants);
+struct tenant *tenants_find(const struct tenants *tenants, const char *name);
+/* The tenant whose subtrees path is in, or NULL. */
+struct tenant *tenants_of_cgroup(const struct tenants *tenants, const char *path);
+/* The first tenant of whose cgroups one is path, above it or below it, or NULL. */
+struct tenant *tenants_overlapping(const struct tenants *tenants, const char *path);
+/* The tenant that has this cookie (not 0), or NULL. */
+struct tenant *tenants_of_cookie(const struct tenants *tenants, uint64_t cookie);
+/* Takes over the tenant. 0, -EEXIST (the name is taken; nothing is taken over), -ENOMEM. */
+int tenants_add(struct tenants *tenants, struct tenant *tenant);
+/* Takes the tenant out and gives it to the caller. */
+struct tenant *tenants_remove(struct tenants *tenants, const char *name);

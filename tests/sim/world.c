@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The simulated kernel's world: what there is, and what its tasks do by themselves. A cookie lives as long as a task
+ * holds it; a task in flight holds its PID and cookie before it is listed anywhere. */
+#include "selector.h"
+#include "sim.h"
+#include "strv.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+static void *must(void *p) {
+        if (!p)
+                abort();
+        return p;
+}
+
+void sim_violation(struct sim *sim, const char *format, ...) {
+        va_list ap;
+        if (sim->violation[0] != '\0')
+                return;
+        va_start(ap, format);
+        vsnprintf(sim->violation, sizeof(sim->violation), format, ap);
+        va_end(ap);
+}
+
+/* ---- cookies ---- */
+
+struct sim_cookie *sim_cookie_new(struct sim *sim, bool delivered) {
+        struct sim_cookie *cookie = must(calloc(1, sizeof(*cookie)));
+        cookie->delivered = delivered;
+        if (sim->reuse_numbers && sim->n_dead > 0)
+                cookie->number = sim->dead_number[--sim->n_dead];
+        else
+                cookie->number = ((++sim->cookies_made * UINT64_C(0x9e3779b1)) & UINT32_MAX) | 1;
+        return cookie;
+}
+
+void sim_cookie_set(struct sim *sim, struct sim_cookie **slot, struct sim_cookie *cookie) {
+        struct sim_cookie *old = *slot;
+        if (cookie)
+                cookie->references++;
+        *slot = cookie;
+        if (!old || --old->references > 0)
+                return;
+        sim->dead_number = must(reallocarray(sim->dead_number, sim->n_dead + 1, sizeof(*sim->dead_number)));
+        sim->dead_number[sim->n_dead++] = old->number;
+        free(old);
+}
+
+uint64_t sim_cookie(const struct sim *sim, pid_t tid) {
+        const struct sim_thread *thread = sim_thread(sim, tid);
+        return thread && thread->cookie ? thread->cookie->number : 0;
+}
+
+int sim_create(struct sim *sim, pid_t tid, bool group) {
+        struct sim_thread *thread = sim_thread(sim, tid);
+        if (!sim->smt)
+                return -ENODEV;
+        if (!thread)
+                return -ESRCH;
+        struct sim_cookie *cookie = sim_cookie_new(sim, false);
+        for (pid_t i = 1; group && i <= sim->pid_max; i++)
+                if (sim->thread[i] && sim->thread[i]->tgid == thread->tgid)
+                        sim_cookie_set(sim, &sim->thread[i]->cookie, cookie);
+        sim_cookie_set(sim, &thread->cookie, cookie);
+        thread->stray = false;
+        return 0;
+}
+
+int sim_share_from(struct sim *sim, pid_t tid, pid_t from) {
+        struct sim_thread *thread = sim_thread(sim, tid), *source = sim_thread(sim, from);
+        if (!sim->smt)
+                return -ENODEV;
+        if (!thread || !source)
+                return -ESRCH;
+        thread->helped_self = true;
+        thread->stray = false;
+        sim_cookie_set(sim, &thread->cookie, source->cookie);
+        return 0;
+}
+
+/* ---- cgroups ---- */
+
+struct sim_cgroup *sim_cgroup_find(const struct sim *sim, const char *path) {
+        for (size_t i = 0; i < sim->n_cgroups; i++)
+                if (!sim->cgroup[i]->removed && strcmp(sim->cgroup[i]->path, path) == 0)
+                        return sim->cgroup[i];
+        return NULL;
+}
+
+static struct sim_cgroup *parent_of(const struct sim *sim, const struct sim_cgroup *cgroup) {
+        _cleanup_free_ char *path = must(strdup(cgroup->path));
+        char *slash = strrchr(path, '/');
+        if (strcmp(path, "/") == 0)
+                return NULL;
+        slash[slash == path ? 1 : 0] = '\0';
+        return sim_cgroup_find(sim, path);
+}
+
+struct sim_cgroup *sim_domain(const struct sim *sim, struct sim_cgroup *cgroup) {
+        while (cgroup && cgroup->threaded)
+                cgroup = parent_of(sim, cgroup);
+        return cgroup;
+}
+
+int sim_cgroup_add(struct sim *sim, const char *path, bool threaded) {
+        if (path[0] != '/')
+                return -EINVAL;
+        if (sim_cgroup_find(sim, path))
+                return -EEXIST;
+        _cleanup_free_ char *parent = must(strdup(path));
+        char *slash = strrchr(parent, '/');
+        slash[slash == parent ? 1 : 0] = '\0';
+        if (strcmp(path, "/") != 0 && !sim_cgroup_find(sim, parent)) {
+                int r = sim_cgroup_add(sim, parent, false);
+                if (r < 0)
+                        return r;
+        }
+        struct sim_cgroup *cgroup = must(calloc(1, sizeof(*cgroup)));
+        cgroup->path = must(strdup(path));
+        cgroup->threaded = threaded;
+        sim->cgroup = must(reallocarray(sim->cgroup, sim->n_cgroups + 1, sizeof(*sim->cgroup)));
+        sim->cgroup[sim->n_cgroups++] = cgroup;
+        struct sim_cgroup *above = parent_of(sim, cgroup);
+        if (above && above->watched)
+                sim_queue_cgroup(sim, CGROUP_EVENT_CREATED, path);
+        return 0;
+}
+
+int sim_cgroup_remove(struct sim *sim, const char *path) {
+        struct sim_cgroup *cgroup = sim_cgroup_find(sim, path);
+        if (!cgroup)
+                return -ENOENT;
+        for (size_t i = 0; i < sim->n_cgroups; i++)
+                if (!sim->cgroup[i]->removed && sim->cgroup[i] != cgroup &&
+                    cgroup_path_within(sim->cgroup[i]->path, path))
+                        return -EBUSY;
+        for (pid_t i = 1; i <= sim->pid_max; i++)
+                if (sim->thread[i] && sim->thread[i]->cgroup == cgroup && sim->thread[i]->stage != SIM_ZOMBIE)
+                        return -EBUSY;
+        struct sim_cgroup *above = parent_of(sim, cgroup);
+        cgroup->removed = true;
+        cgroup->watched = false;
+        if (above && above->watched)
+                sim_queue_cgroup(sim, CGROUP_EVENT_REMOVED, path);
+        return 0;
+}
+
+int sim_freeze(struct sim *sim, const char *path, bool freeze) {
+        struct sim_cgroup *cgroup = sim_cgroup_find(sim, path);
+        if (!cgroup)
+                return -ENOENT;
+        if (cgroup->freeze != cgroup->freeze_by_other)
+                return -EBUSY;
+        cgroup->freeze = cgroup->freeze_by_other = freeze;
+        cgroup->freeze_since = sim->now;
+        return 0;
+}
+
+bool sim_is_inside(const struct sim *sim, const struct sim_cgroup *cgroup) {
+        for (char **path = sim->inside; path && *path; path++)
+                if (cgroup_path_within(cgroup->path, *path))
+                        return true;
+        return false;
+}
+
+static void note_inside(struct sim *sim, struct sim_thread *thread) {
+        if (!sim_is_inside(sim, thread->cgroup))
+                return;
+        thread->was_inside = true;
+        thread->stray = false;
+        sim->tid_was_inside[thread->tid] = true;
+}
+
+void sim_inside(struct sim *sim, const char *path, bool inside) {
+        if (inside) {
+                if (strv_extend(&sim->inside, path) < 0)
+                        abort();
+        } else {
+                _cleanup_strv_ char **before = TAKE(sim->inside);
+                for (char **p = before; p && *p; p++)
+                        if (strcmp(*p, path) != 0 && strv_extend(&sim->inside, *p) < 0)
+                                abort();
+        }
+        for (pid_t i = 1; i <= sim->pid_max; i++)
+                if (sim->thread[i])
+                        note_inside(sim, sim->thread[i]);
+}
+
+/* ---- tasks ---- */
+
+struct sim_thread *sim_thread(const struct sim *sim, pid_t tid) {
+        return tid > 0 && tid <= sim->pid_max ? sim->thread[tid] : NULL;
+}
+
+static pid_t free_tid(struct sim *sim) {
+        for (pid_t i = SIM_PID_MIN; i <= sim->pid_max; i++) {
+                pid_t tid = sim->pid_next;
+                sim->pid_next = tid == sim->pid_max ? SIM_PID_MIN : tid + 1;
+                if (!sim->thread[tid])
+                        return tid;
+        }
+        return -EAGAIN;
+}
+
+static pid_t add_thread(struct sim *sim, pid_t tid, pid_t tgid, struct sim_cgroup *cgroup,
+                        const struct sim_thread *parent) {
+        if (tid == 0)
+                tid = free_tid(sim);
+        if (tid < 0)
+                return tid;
+        if (tid > sim->pid_max)
+                return -EINVAL;
+        if (sim->thread[tid])
+                return -EEXIST;
+        struct sim_thread *thread = must(calloc(1, sizeof(*thread)));
+        *thread = (struct sim_thread){.tid = tid, .tgid = tgid ? tgid : tid, .stage = SIM_LIVE, .cgroup = cgroup};
+        strcpy(thread->comm, "task");
+        thread->parent_tid = thread->parent_tgid = 1;
+        thread->reused = sim->tid_was_inside[tid];
+        thread->was_inside = thread->reused || (parent && parent->was_inside);
+        if (parent) {
+                thread->parent_tid = parent->tid;
+                thread->parent_tgid = parent->tgid;
+                thread->denied = parent->denied;
+                thread->freeze_delay = parent->freeze_delay;
+                thread->helped_self = parent->helped_self;
+                thread->stray = parent->stray;
+                sim_cookie_set(sim, &thread->cookie, parent->cookie);
+        }
+        sim->thread[tid] = thread;
+        note_inside(sim, thread);
+        return tid;
+}
+
+pid_t sim_spawn(struct sim *sim, pid_t tid, const char *path, unsigned n) {
+        struct sim_cgroup *cgroup = sim_cgroup_find(sim, path);
+        if (!cgroup)
+                return -ENOENT;
+        pid_t leader = add_thread(sim, tid, 0, cgroup, NULL);
+        if (leader < 0)
+                return leader;
+        sim_queue_proc(sim, PROC_EVENT_FORK, sim->thread[leader]);
+        for (unsigned i = 1; i < n; i++) {
+                pid_t other = add_thread(sim, 0, leader, cgroup, sim->thread[leader]);
+                if (other < 0)
+                        return other;
+                sim_queue_proc(sim, PROC_EVENT_FORK, sim->thread[other]);
+        }
+        return leader;
+}
+
+pid_t sim_fork(struct sim *sim, pid_t parent, bool process, const char *into, usec_t event_after, usec_t listed_after) {
+        struct sim_thread *from = sim_thread(sim, parent);
+        if (!from || from->stage != SIM_LIVE)
+                return -ESRCH;
+        struct sim_cgroup *cgroup = into ? sim_cgroup_find(sim, into) : from->cgroup;
+        if (!cgroup)
+                return -ENOENT;
+        pid_t tid = add_thread(sim, 0, process ? 0 : from->tgid, cgroup, from);
+        if (tid < 0)
+                return tid;
+        struct sim_thread *child = sim->thread[tid];
+        child->stage = SIM_FORKING;
+        sim->in_flight++;
+        child->event_at = sim->now + event_after;
+        child->listed_at = sim->now + listed_after;
+        sim_advance(sim, 0);
+        return tid;
+}
+
+static void release(struct sim *sim, struct sim_thread *thread) {
+        sim_cookie_set(sim, &thread->cookie, NULL);
+        sim->thread[thread->tid] = NULL;
+        free(thread);
+}
+
+static unsigned live_threads(const struct sim *sim, pid_t tgid) {
+        unsigned n = 0;
+        for (pid_t i = 1; i <= sim->pid_max; i++)
+                n += sim->thread[i] && sim->thread[i]->tgid == tgid && sim->thread[i]->stage != SIM_ZOMBIE;
+        return n;
+}
+
+void sim_exit(struct sim *sim, pid_t tid) {
+        struct sim_thread *thread = sim_thread(sim, tid);
+        if (!thread || thread->stage == SIM_ZOMBIE)
+                return;
+        if (thread->stage == SIM_FORKING || thread->stage == SIM_FORKED)
+                sim->in_flight--;
+        sim_queue_proc(sim, PROC_EVENT_EXIT, thread);
+        if (thread->tid == thread->tgid)
+                thread->stage = SIM_ZOMBIE;
+        else
+                release(sim, thread);
+}
+
+void sim_reap(struct sim *sim, pid_t tgid) {
+        struct sim_thread *leader = sim_thread(sim, tgid);
+        if (leader && leader->stage == SIM_ZOMBIE && live_threads(sim, tgid) == 0)
+                release(sim, leader);
+}
+
+void sim_kill(struct sim *sim, pid_t tgid, bool reap) {
+        for (pid_t i = 1; i <= sim->pid_max; i++)
+                if (sim->thread[i] && sim->thread[i]->tgid == tgid)
+                        sim_exit(sim, i);
+        if (reap)
+                sim_reap(sim, tgid);
+}
+
+void sim_exec(struct sim *sim, pid_t tid) {
+        struct sim_thread *thread = sim_thread(sim, tid);
+        if (!thread || thread->stage != SIM_LIVE || thread->tid != thread->tgid)
+                return;
+        for (pid_t i = 1; i <= sim->pid_max; i++)
+                if (i != tid && sim->thread[i] && sim->thread[i]->tgid == tid)
+                        sim_exit(sim, i);
+        sim_queue_proc(sim, PROC_EVENT_EXEC, thread);
+}
+
+int sim_move(struct sim *sim, pid_t tid, const char *path) {
+        struct sim_thread *thread = sim_thread(sim, tid);
+        struct sim_cgroup *cgroup = sim_cgroup_find(sim, path);
+        if (!cgroup)
+                return -ENOENT;
+        if (!thread || thread->stage != SIM_LIVE)
+                return -ESRCH;
+        bool alone = sim_domain(sim, cgroup) == sim_domain(sim, thread->cgroup);
+        if (cgroup->threaded && !alone)
+                return -EOPNOTSUPP;
+        for (pid_t i = 1; i <= sim->pid_max; i++) {
+                struct sim_thread *other = sim->thread[i];
+                if (!other || (alone ? other != thread : other->tgid != thread->tgid))
+                        continue;
+                other->cgroup = cgroup;
+                note_inside(sim, other);
+        }
+        if (cgroup->watched)
+                sim_queue_cgroup(sim, CGROUP_EVENT_MOVED_IN, path);
+        return 0;
+}
+
+bool sim_stopped(const struct sim *sim, const struct sim_thread *thread) {
+        if (thread->kernel_thread || thread->freeze_delay == USEC_INFINITY || thread->stage == SIM_ZOMBIE)
+                return false;
+        for (const struct sim_cgroup *c = thread->cgroup; c; c = parent_of(sim, c))
+                if (c->freeze && sim->now >= c->freeze_since + thread->freeze_delay)
+                        return true;
+        return false;
+}
+
+/* ---- the machine ---- */
+
+void sim_smt(struct sim *sim, bool on) {
+        sim->smt = on;
+        free(sim->smt_control);
+        sim->smt_control = must(strdup(on ? "on" : "off"));
+}
+
+void sim_advance(struct sim *sim, usec_t usec) {
+        sim->now += usec;
+        for (pid_t i = SIM_PID_MIN; sim->in_flight > 0 && i <= sim->pid_max; i++) {
+                struct sim_thread *thread = sim->thread[i];
+                if (!thread)
+                        continue;
+                if (thread->stage == SIM_FORKING && thread->event_at <= sim->now) {
+                        thread->stage = SIM_FORKED;
+                        sim_queue_proc(sim, PROC_EVENT_FORK, thread);
+                }
+                if (thread->stage == SIM_FORKED && thread->listed_at <= sim->now) {
+                        thread->stage = SIM_LIVE;
+                        sim->in_flight--;
+                }
+        }
+}
+
+struct sim *sim_new(pid_t pid_max) {
+        struct sim *sim = must(calloc(1, sizeof(*sim)));
+        sim->pid_max = pid_max;
+        sim->pid_next = SIM_PID_MIN;
+        sim->thread = must(calloc((size_t) pid_max + 1, sizeof(struct sim_thread *)));
+        sim->tid_was_inside = must(calloc((size_t) pid_max + 1, sizeof(bool)));
+        sim->now = USEC_PER_SEC;
+        sim->supported = true;
+        sim->proc_events.fd = sim->cgroup_events.fd = -1;
+        sim_smt(sim, true);
+        (void) sim_cgroup_add(sim, "/", false);
+        (void) sim_cgroup_add(sim, "/init.scope", false);
+        (void) sim_cgroup_add(sim, "/system.slice/coreschedd.service", false);
+        (void) sim_spawn(sim, 1, "/init.scope", 1);
+        struct sim_cgroup *own = sim_cgroup_find(sim, "/system.slice/coreschedd.service");
+        (void) add_thread(sim, SIM_DAEMON, 0, own, NULL);
+        (void) add_thread(sim, SIM_COURIER, SIM_DAEMON, own, NULL);
+        (void) add_thread(sim, SIM_HOLDER, SIM_DAEMON, own, NULL);
+        return sim;
+}
+
+void sim_free(struct sim *sim) {
+        if (!sim)
+                return;
+        for (pid_t i = 1; i <= sim->pid_max; i++)
+                if (sim->thread[i])
+                        release(sim, sim->thread[i]);
+        for (size_t i = 0; i < sim->n_cgroups; i++) {
+                free(sim->cgroup[i]->path);
+                free(sim->cgroup[i]);
+        }
+        sim_queue_clear(&sim->proc_events);
+        sim_queue_clear(&sim->cgroup_events);
+        closep(&sim->proc_events.fd);
+        closep(&sim->cgroup_events.fd);
+        strv_free(sim->inside);
+        free(sim->proc_events.event);
+        free(sim->cgroup_events.event);
+        free(sim->last_path);
+        free(sim->thread);
+        free(sim->tid_was_inside);
+        free(sim->cgroup);
+        free(sim->dead_number);
+        free(sim->smt_control);
+        free(sim);
+}
