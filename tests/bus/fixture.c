@@ -157,6 +157,7 @@ int fixture_start(void **state) {
         assert_int_equal(chmod(f->folder, 0755), 0);
         write_file(f, "root/etc/coresched/policies.d/strict.conf",
                    "[Policy]\nIsolation=cookie\nAttach=freeze\nOnExposed=freeze\n");
+        write_file(f, "root/etc/coresched/coreschedd.conf", "[Daemon]\nFreezeTimeoutSec=1\n");
         write_file(f, "state/.folder", "");
         /* How long the daemon waits for polkit, systemd and machined, seconds. */
         assert_int_equal(setenv("SYSTEMD_BUS_TIMEOUT", "2", 1), 0);
