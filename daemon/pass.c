@@ -98,8 +98,7 @@ static void conclude_tagged(struct tenant *tenant, const struct sight *sight) {
 
         tenant->wide = false;
         tenant->n_processes = sight->n_processes;
-        if (sight->threads_known || tenant->n_threads < sight->n_threads)
-                tenant->n_threads = sight->n_threads;
+        tenant->n_threads = sight->n_threads;
         if (note_troubles(tenant, sight, "tagged"))
                 return;
         if (pass->freeze_note)
@@ -299,6 +298,10 @@ static int observe(struct pass_context *c, struct tenant *tenant, struct sight *
         int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered : &nobody, &sight);
         if (r < 0)
                 return r;
+        if (sight.threads_known)
+                pass->n_others = sight.n_threads - sight.n_processes;
+        else
+                sight.n_threads = sight.n_processes + pass->n_others;
         r = pids_merge(&pass->members, &sight.inside);
         if (r == 0)
                 r = watch_drain(c->kernel, c->tenants);
