@@ -178,7 +178,7 @@ static int get_cookie(const json_object *object, uint64_t *ret) {
 }
 
 static int check_tenant(const struct tenants *tenants, const struct tenant *tenant) {
-        if (strv_length(tenant->cgroups) == 0 || tenants_of_cookie(tenants, tenant->cookie))
+        if (strv_length(tenant->cgroups) == 0)
                 return -EBADMSG;
         for (char **c = tenant->cgroups; *c; c++)
                 if (tenants_overlapping(tenants, *c))
@@ -200,7 +200,7 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
         if (r >= 0)
                 r = get(object, "adopted", json_type_boolean, false, &adopted);
         if (r >= 0)
-                r = get(object, "stay-frozen", json_type_boolean, false, &stay_frozen);
+                r = get(object, "stay-frozen", json_type_boolean, true, &stay_frozen);
         if (r >= 0)
                 r = get_paths(object, "cgroups", &cgroups);
         if (r < 0)
@@ -219,8 +219,11 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
                 r = check_tenant(tenants, tenant);
         if (r < 0)
                 return r;
+        /* What one was given and lost, the kernel may have used again for another. */
+        if (tenants_of_cookie(tenants, tenant->cookie))
+                tenant->cookie = 0;
         tenant->adopted = json_object_get_boolean(adopted);
-        tenant->stay_frozen = json_object_get_boolean(stay_frozen);
+        tenant->stay_frozen = stay_frozen && json_object_get_boolean(stay_frozen);
         r = tenants_add(tenants, tenant);
         if (r < 0)
                 return r == -EEXIST ? -EBADMSG : r;

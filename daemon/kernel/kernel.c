@@ -6,6 +6,8 @@
 #include <errno.h>
 
 static void real_free(struct real *real) {
+        cgwatch_close(real);
+        procevents_close(real);
         cookies_close(real);
         cgroups_close(real);
         free(real);
@@ -25,6 +27,10 @@ int kernel_open(struct kernel *ret, struct failure *f) {
         r = cookies_open(real, f);
         if (r >= 0)
                 r = cgroups_open(real, NULL, f);
+        if (r >= 0)
+                r = procevents_open(real, f);
+        if (r >= 0)
+                r = cgwatch_open(real, f);
         if (r < 0) {
                 real_free(real);
                 return r;
@@ -32,6 +38,8 @@ int kernel_open(struct kernel *ret, struct failure *f) {
         *ret = (struct kernel){
                 .cookie = &real_cookie_ops,
                 .cgroup = &real_cgroup_ops,
+                .proc_events = &real_proc_events_ops,
+                .cgroup_events = &real_cgroup_events_ops,
                 .smt = &real_smt_ops,
                 .sched = &real_sched_ops,
                 .task_info = task_info,

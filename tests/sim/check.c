@@ -28,11 +28,13 @@ void check_truth(struct play *play, unsigned i) {
                 play_fail(play, "%s is left frozen by a pass that ended", *path);
         if (tenant->state == TENANT_PENDING)
                 play_fail(play, "%s is still pending after its pass", tenant->name);
-        /* Where nothing but forks and exits happens, nothing can have slipped through since the last look. */
+        /* Where nothing but forks and exits happens, nothing can have slipped through since the last look, but what the
+         * kernel has not told of yet: a later look finds that. */
         if (tenant->state != TENANT_ENFORCED || !play->forks_only)
                 return;
         FOR_EACH_THREAD (play->sim, thread)
-                if (owner(play, thread) == tenant && sim_cookie(play->sim, thread->tid) != tenant->cookie)
+                if (owner(play, thread) == tenant && thread->stage != SIM_FORKING &&
+                    sim_cookie(play->sim, thread->tid) != tenant->cookie)
                         play_fail(play, "%s is enforced, but thread %d of %d%s carries %llx", tenant->name,
                                   (int) thread->tid, (int) thread->tgid,
                                   thread->stage == SIM_LIVE ? "" : ", in flight,",
@@ -43,7 +45,8 @@ void check_untagged(struct play *play, unsigned i, uint64_t cookie) {
         if (!play->forks_only)
                 return;
         FOR_EACH_THREAD (play->sim, thread)
-                if (thread->cookie && thread->cookie->delivered && thread->cookie->number == cookie && !thread->denied)
+                if (thread->cookie && thread->cookie->delivered && thread->cookie->number == cookie &&
+                    !thread->denied && thread->stage != SIM_FORKING)
                         play_fail(play, "%s was untagged, but thread %d of %d in %s%s still carries its cookie",
                                   play_cgroup(i), (int) thread->tid, (int) thread->tgid, thread->cgroup->path,
                                   thread->stage == SIM_LIVE ? "" : ", in flight,");
@@ -81,11 +84,12 @@ void check_rest(struct play *play, bool honest) {
         FOR_EACH_THREAD (sim, thread) {
                 struct tenant *tenant = owner(play, thread);
                 check_thread(play, thread);
-                if (tenant && thread->denied)
-                        denied[tenant->name[0] - 'a'] = true;
-                FOR_EACH_THREAD (sim, other)
+                FOR_EACH_THREAD (sim, other) {
+                        if (tenant && other->tgid == thread->tgid && other->denied)
+                                denied[tenant->name[0] - 'a'] = true;
                         if (thread->cookie)
                                 check_sharing(play, thread, other);
+                }
         }
         for (unsigned i = 0; i < PLAY_TENANTS; i++) {
                 struct tenant *tenant = play_tenant(play, i);

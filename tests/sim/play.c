@@ -119,17 +119,16 @@ void play_untag(struct play *play, unsigned i) {
                 return;
         play_say(play, "untag %s", names[i]);
         play->untagging[i] = true;
-        play_tenant(play, i)->state = TENANT_PENDING; /* stays if all goes well */
         start(play, i, WISH_UNTAGGED);
 }
 
 /* The pass is over. */
-static void finish(struct play *play, unsigned i) {
+static void finish(struct play *play, unsigned i, int result) {
         struct tenant *tenant = play_tenant(play, i);
         play->due[i] = USEC_INFINITY;
-        play_say(play, "the pass over %s ends: %s, cookie %llx%s (%s)", names[i], tenant_state_word(tenant->state),
-                 (unsigned long long) tenant->cookie, tenant->adopted ? " adopted" : "",
-                 tenant->reason ? tenant->reason : "");
+        play_say(play, "the pass over %s ends with %d: %s, cookie %llx%s (%s)", names[i], result,
+                 tenant_state_word(tenant->state), (unsigned long long) tenant->cookie,
+                 tenant->adopted ? " adopted" : "", tenant->reason ? tenant->reason : "");
         if (!play->untagging[i]) {
                 check_truth(play, i);
                 if (tenant->touched)
@@ -138,7 +137,7 @@ static void finish(struct play *play, unsigned i) {
                 return;
         }
         play->untagging[i] = false;
-        if (tenant->state != TENANT_PENDING)
+        if (result < 0)
                 return; /* it still is a tenant */
         uint64_t cookie = tenant->adopted ? 0 : tenant->cookie;
         for (const char *const *path = cgroups[i]; *path; path++)
@@ -173,7 +172,7 @@ static bool step(struct play *play) {
         if (r == 1 ? !play_tenant(play, first)->pass : play_tenant(play, first)->pass != NULL)
                 play_fail(play, "pass_step gave %d, and the pass says otherwise", r);
         if (r != 1)
-                finish(play, first);
+                finish(play, first, r);
         return true;
 }
 

@@ -37,6 +37,8 @@ static void test_there_and_back(void **state) {
         add(&tenants, "a", NULL, ORIGIN_RUNTIME, UINT64_MAX, (char *[]){a, NULL});
         add(&tenants, "m\xc3\xbcller \"x\\", "strict", ORIGIN_CONFIGURATION, 0, (char *[]){bytes, utf8, NULL});
         tenants.tenant[0]->adopted = true;
+        tenants.tenant[1]->stay_frozen = true;
+        tenants.tenant[1]->given = 7; /* told where no cookie is known */
         assert_int_equal(strv_extend(&tenants.tenant[1]->frozen, bytes), 0);
         char u[] = "untagged one", *untagged[] = {u, NULL};
         assert_int_equal(state_save(scratch, &tenants, untagged), 0);
@@ -53,7 +55,8 @@ static void test_there_and_back(void **state) {
                 assert_true(strv_equal(after->cgroups, before->cgroups));
                 assert_true(strv_equal(after->frozen, before->frozen));
                 assert_int_equal(after->origin, before->origin);
-                assert_int_equal(after->cookie, before->cookie);
+                assert_int_equal(after->cookie, i == 0 ? UINT64_MAX : 7);
+                assert_int_equal(after->stay_frozen, before->stay_frozen);
                 assert_int_equal(after->adopted, before->adopted);
                 assert_int_equal(after->state, TENANT_PENDING);
         }
@@ -81,7 +84,7 @@ static void test_absent(void **state) {
 
 #define TENANT(name, cgroup, cookie)                                                                                   \
         "{\"name\":\"" name "\",\"cgroups\":[\"" cgroup "\"],\"origin\":\"runtime\",\"cookie\":" cookie                \
-        ",\"adopted\":false,\"frozen\":[]}"
+        ",\"adopted\":false,\"frozen\":[],\"stay-frozen\":false}"
 #define STATE(tenants) "{\"version\":1,\"tenants\":[" tenants "],\"untagged\":[]}"
 
 static void check_garbled_bytes(const char *text, size_t size) {
@@ -142,18 +145,26 @@ static void test_garbled(void **state) {
                 STATE(TENANT("a", "/a", "\"1\"")),
                 STATE(TENANT("a", "/a", "1") "," TENANT("a", "/b", "2")),
                 STATE(TENANT("a", "/a", "1") "," TENANT("b", "/a/b", "2")),
-                STATE(TENANT("a", "/a", "1") "," TENANT("b", "/b", "1")),
-                STATE("{\"name\":\"a\",\"cgroups\":[],\"origin\":\"runtime\",\"cookie\":1,\"adopted\":false,\"frozen\":[]}"),
-                STATE("{\"name\":\"a\",\"cgroups\":[\"/a\"],\"origin\":\"else\",\"cookie\":1,\"adopted\":false,\"frozen\":[]}"),
-                STATE("{\"name\":\"a\",\"cgroups\":[\"/a\"],\"origin\":\"runtime\",\"cookie\":1,\"adopted\":0,\"frozen\":[]}"),
+                STATE("{\"name\":\"a\",\"cgroups\":[],\"origin\":\"runtime\",\"cookie\":1,\"adopted\":false,\"frozen\":[],\"stay-frozen\":false}"),
+                STATE("{\"name\":\"a\",\"cgroups\":[\"/a\"],\"origin\":\"else\",\"cookie\":1,\"adopted\":false,\"frozen\":[],\"stay-frozen\":false}"),
+                STATE("{\"name\":\"a\",\"cgroups\":[\"/a\"],\"origin\":\"runtime\",\"cookie\":1,\"adopted\":0,\"frozen\":[],\"stay-frozen\":false}"),
                 STATE("{\"name\":\"a\",\"policy\":\"a b\",\"cgroups\":[\"/a\"],\"origin\":\"runtime\",\"cookie\":1,"
-                      "\"adopted\":false,\"frozen\":[]}"),
-                STATE("{\"name\":\"a\",\"cgroups\":[\"/a\"],\"origin\":\"runtime\",\"cookie\":1,\"adopted\":false}"),
+                      "\"adopted\":false,\"frozen\":[],\"stay-frozen\":false}"),
+                STATE("{\"name\":\"a\",\"cgroups\":[\"/a\"],\"origin\":\"runtime\",\"cookie\":1,\"adopted\":false,\"stay-frozen\":false}"),
                 STATE(TENANT("\xff", "/a", "1")),
                 STATE("[[[[[[[[[[]]]]]]]]]]"),
         };
         for (size_t i = 0; i < ELEMENTS(garbled); i++)
                 check_garbled_bytes(garbled[i], strlen(garbled[i]));
+}
+
+/* The cookie is a hint, no reason to lose the tenants: a number may have been used again. */
+static void test_same_cookie(void **state) {
+        _cleanup_(state_done) struct state loaded = {0};
+        scratch_write(scratch, "state.json", STATE(TENANT("a", "/a", "1") "," TENANT("b", "/b", "1")));
+        assert_int_equal(state_load(scratch, &loaded, NULL), 0);
+        assert_int_equal(loaded.tenants.tenant[0]->cookie, 1);
+        assert_int_equal(loaded.tenants.tenant[1]->cookie, 0);
 }
 
 static void test_no_regular_file(void **state) {
@@ -200,7 +211,7 @@ static void test_many(void **state) {
 
 int main(void) {
         const struct CMUnitTest tests[] = {
-                TEST(test_there_and_back),  TEST(test_absent),       TEST(test_garbled),
+                TEST(test_there_and_back),  TEST(test_absent),       TEST(test_garbled), TEST(test_same_cookie),
                 TEST(test_no_regular_file), TEST(test_cannot_write), TEST(test_many),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);

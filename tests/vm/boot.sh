@@ -88,11 +88,15 @@ boot_cleanup() {
         rm -rf -- "$RUN"
 }
 
-# boot_job UNIT: packs the second disk; $RUN/job/opt/bed may hold more already.
+# boot_job: packs the second disk; $RUN/job/opt/bed may hold more already.
 boot_job() {
         local bed=$RUN/job/opt/bed units=$RUN/job/etc/systemd/system
-        mkdir -p -- "$bed/bin" "$units"
-        cp -- "$TESTS/vm/guest/setup" "$TESTS/vm/guest/run" "$bed/"
+        mkdir -p -- "$bed/bin" "$units" "$RUN/job/etc/profile.d"
+        cp -- "$TESTS"/vm/guest/{setup,run,prepare,case.sh} "$bed/"
+        cp -- "$TESTS/vm/guest/show" "$bed/bin/bed-show"
+        cp -- "$TESTS/vm/guest/cases" "$bed/bin/bed-cases"
+        cp -r -- "$TESTS/vm/cases" "$bed/cases"
+        cp -- "$TESTS/vm/guest/profile.sh" "$RUN/job/etc/profile.d/bed.sh"
         cp -- "$BUILD-guest"/bin/* "$bed/bin/"
         cp -- "$TESTS/vm/guest"/*.target "$TESTS/vm/guest"/*.service "$units/"
         [[ -n $plain ]] || cp -- "$BUILD/package.deb" "$bed/"

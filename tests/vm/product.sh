@@ -29,7 +29,7 @@ build_deb_locked() {
 
 build_deb_now() {
         local debs
-        cmake -S "$TOP" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr &&
+        cmake -S "$TOP" -B "$BUILD" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_INSTALL_PREFIX=/usr -DTESTS=OFF &&
                 cmake --build "$BUILD" &&
                 (cd -- "$BUILD" && cpack -G DEB) || return 1
         debs=("$BUILD"/*.deb)

@@ -25,8 +25,9 @@
 
 static const char usage[] =
         "Usage: beside [--samples N] [--seconds S] CGROUP CGROUP\n"
-        "How much of the time tasks of both cgroups ran at once on the threads of one core: a line a sample (S seconds,\n"
-        "2 unless said otherwise; N of them, 5 unless said otherwise), then 'median PERCENT'.\n";
+        "How much of the time tasks of both cgroups ran at once on the threads of one core (where they ran on several cores,\n"
+        "the mean of these): a line a sample (S seconds, 2 unless said otherwise; N of them, 5 unless said otherwise), then\n"
+        "'median PERCENT'.\n";
 
 enum { NOBODY, FIRST, SECOND, N_SIDES };
 
@@ -44,6 +45,7 @@ struct sample {
         uint64_t beside;       /* ns, of all cores together */
         uint64_t longest;      /* ns */
         unsigned long windows;
+        unsigned cores;        /* on which one of the sides ran */
         uint64_t ran[N_SIDES]; /* ns of CPU time */
 };
 
@@ -128,6 +130,7 @@ static void visit_cpus(void) {
 struct core {
         unsigned running[N_SIDES];
         uint64_t since; /* both sides run on it since then; 0: they do not */
+        bool used;      /* one of them ran on it */
 };
 
 struct follow {
@@ -152,6 +155,7 @@ static void put_on(struct follow *follow, int cpu, int side, uint64_t time) {
         core->running[side]++;
         follow->now_on[cpu] = side;
         follow->on_since[cpu] = time;
+        core->used = core->used || (side != NOBODY && time < follow->end);
 
         if (core->running[FIRST] > 0 && core->running[SECOND] > 0) {
                 if (core->since == 0)
@@ -212,6 +216,8 @@ static void take_sample(const char *cgroups[static 2], long seconds, struct samp
                 if (core_of[cpu] >= 0)
                         put_on(&follow, cpu, NOBODY, follow.end);
 
+        for (int core = 0; core < n_cores; core++)
+                ret->cores += follow.cores[core].used;
         ret->length = follow.end - follow.begin;
         for (int side = FIRST; side <= SECOND; side++)
                 if (ret->ran[side] == 0)
@@ -275,7 +281,7 @@ int main(int argc, char **argv) {
                 struct sample sample;
 
                 take_sample(cgroups, seconds, &sample);
-                shares[n] = n_threaded_cores == 0 ? 0 : percent(sample.beside, sample.length) / n_threaded_cores;
+                shares[n] = percent(sample.beside, sample.length) / sample.cores;
                 (void) printf("sample %ld: %.2f %% of %.2f s side by side, %lu windows, mean %.0f us, longest %.0f us; "
                               "CPU time %.0f %% and %.0f %%\n",
                               n + 1, shares[n], (double) sample.length / 1e9, sample.windows,

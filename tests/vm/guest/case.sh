@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# shellcheck shell=bash
+#
+# What every case sources. A check that fails ends the case, but for those of `expect`.
+
+set -euo pipefail
+
+CASE_OUTPUT=$(mktemp)
+trap 'status=$?; rm -f -- "$CASE_OUTPUT"; exit $status' EXIT
+
+passed() {
+        echo "ok - $*"
+}
+
+failed() {
+        echo "not ok - $*"
+        exit 1
+}
+
+# check WHAT COMMAND...: COMMAND ends with 0. Its output is shown if it does not.
+check() {
+        check_status 0 "$@"
+}
+
+# check_status STATUS WHAT COMMAND...: COMMAND ends with STATUS; what it said is in $CASE_OUTPUT.
+check_status() {
+        local wanted=$1 what=$2 status=0
+        shift 2
+        "$@" >"$CASE_OUTPUT" 2>&1 || status=$?
+        if ((status != wanted)); then
+                cat -- "$CASE_OUTPUT"
+                echo "$* ended with status $status, not $wanted"
+                failed "$what"
+        fi
+        passed "$what"
+}
+
+# said WHAT REGEX: the last checked command said so.
+said() {
+        if ! grep -qE -- "$2" "$CASE_OUTPUT"; then
+                cat -- "$CASE_OUTPUT"
+                failed "$1 (looked for: $2)"
+        fi
+        passed "$1"
+}
+
+# is WHAT GOT WANTED
+is() {
+        [[ $2 == "$3" ]] || failed "$1: '$2', not '$3'"
+        passed "$1"
+}
+
+# eventually SECONDS WHAT COMMAND...: COMMAND ends with 0 within that time.
+eventually() {
+        local limit=$((SECONDS + $1)) what=$2
+        shift 2
+        while ! "$@" >"$CASE_OUTPUT" 2>&1; do
+                if ((SECONDS >= limit)); then
+                        cat -- "$CASE_OUTPUT"
+                        failed "$what (not within the time)"
+                fi
+                sleep 0.2
+        done
+        passed "$what"
+}
+
+# tasks SLICE NAME ARGUMENT...: the unit case-NAME.service in SLICE runs `load ARGUMENT...`; back when all tasks are there.
+tasks() {
+        local slice=$1 name=$2
+        shift 2
+        systemd-run --quiet --collect --unit="case-$name.service" --slice="$slice" --property=Type=notify \
+                --property=TasksMax=infinity --property=LimitNPROC=infinity -- "$(command -v load)" "$@"
+}
