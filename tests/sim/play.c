@@ -178,9 +178,12 @@ static bool step(struct play *play) {
 
 void play_run(struct play *play) {
         unsigned steps = 0;
-        while (play->failure[0] == '\0' && step(play))
-                if (++steps > 2000)
+        while (play->failure[0] == '\0' && step(play)) {
+                if (++steps > 1000) /* of waiting, and of looking again at what has changed again */
+                        play->rate = 0;
+                if (steps > 2000)
                         play_fail(play, "passes do not end");
+        }
         if (play->sim->violation[0] != '\0')
                 play_fail(play, "%s", play->sim->violation);
 }
