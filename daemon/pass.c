@@ -63,9 +63,6 @@ void pass_abort(const struct pass_context *c, struct tenant *tenant) {
 void pass_note_fork(struct pass *pass, const struct proc_event *event) {
         if (pids_contain(&pass->delivered, event->tid))
                 pass->lost = true;
-        /* A new thread shares what its group is given. */
-        if (event->tid != event->tgid && !pass->threaded)
-                return;
         if (!pids_contain(&pass->members, event->parent_tgid) && !pids_contain(&pass->members, event->parent_tid))
                 return;
         if (pids_add(&pass->hints, event->tid) < 0 || pids_add(&pass->members, event->tid) < 0)
