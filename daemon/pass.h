@@ -49,7 +49,9 @@ struct pass {
         bool cleared, settled; /* an untag's: some task was cleared; children in flight then were waited for */
         bool ending;           /* all is done but the thawing */
         int result;
-        bool lost; /* events were lost: nothing that was known counts */
+        bool threaded; /* some of its own cgroups are threaded */
+        bool lost;     /* events were lost, or a number was used again: nothing that was known counts */
+        bool distrust; /* that was so once */
 };
 
 /* Begins a pass, in place of one that may be under way. 0 or -ENOMEM. */
