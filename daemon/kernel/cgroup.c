@@ -146,6 +146,7 @@ static int read_file(const struct real *real, const char *path, const char *name
 static int cgroup_type(void *data, const char *path, enum cgroup_type *ret) {
         const struct real *real = data;
         _cleanup_close_ int directory = -1;
+        struct statfs fs;
         char text[64];
         int r;
 
@@ -157,12 +158,8 @@ static int cgroup_type(void *data, const char *path, enum cgroup_type *ret) {
                 return 0;
         }
         r = read_file(real, path, "cgroup.type", text, sizeof(text));
-        if (r == -ENOENT) {
-                /* Is it no cgroup, or is it gone by now? */
-                _cleanup_close_ int again = cgroup_open(real, path, O_PATH);
-
-                return again < 0 ? again : -ENOTDIR;
-        }
+        if (r == -ENOENT) /* it is gone by now, or never was a cgroup */
+                return fstatfs(directory, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC ? -ENOENT : -ENOTDIR;
         if (r < 0)
                 return r;
         text[strcspn(text, "\n")] = '\0';
