@@ -265,6 +265,8 @@ static int cgroup_walk(void *data, const char *path, cgroup_visit_t visit, void 
         return r < 0 ? r : seen ? 0 : -ENOENT;
 }
 
+#define PID_LIMIT (1 << 26) /* far above the kernel's own, 1 << 22; ten times it still fits */
+
 int pids_parse(struct pids *pids, const char **text, const char *end) {
         const char *line = *text;
         int r;
@@ -276,8 +278,8 @@ int pids_parse(struct pids *pids, const char **text, const char *end) {
                 const char *c = line;
                 pid_t pid = 0;
 
-                while (c < end && *c >= '0' && *c <= '9')
-                        pid = pid * 10 + (*c++ - '0');
+                for (; c < end && *c >= '0' && *c <= '9' && pid < PID_LIMIT; c++)
+                        pid = pid * 10 + (*c - '0');
                 if (c == end)
                         break;
                 if (*c != '\n')
