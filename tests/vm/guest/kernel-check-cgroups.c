@@ -466,7 +466,6 @@ static void freezing(void) {
         CHECK_IS(stopped(busy), 1);
         CHECK_IS(stopped(sleeping), 1);
         CHECK_IS(put_in("/", kthread), 0);
-        CHECK(soon(is_frozen, (void *) BASE "/f"));
         CHECK_IS(cg()->freeze(kernel.data, BASE "/f", false), 0);
         CHECK_IS(cg()->freeze(kernel.data, BASE "/none", true), -ENOENT);
         CHECK_IS(cg()->frozen(kernel.data, BASE "/none", &asked, &frozen), -ENOENT);
