@@ -45,6 +45,10 @@ int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *
                 pass->freeze_pause = tenant->pass->freeze_pause;
                 pass->hints = tenant->pass->hints;
                 tenant->pass->hints = (struct pids){0};
+                pass->delivered = tenant->pass->delivered;
+                pass->by_thread = tenant->pass->by_thread;
+                pass->distrust = true;
+                tenant->pass->delivered = (struct pids){0};
                 pass_free(tenant->pass);
         }
         tenant->pass = pass;
@@ -57,8 +61,9 @@ void pass_abort(const struct pass_context *c, struct tenant *tenant) {
 }
 
 void pass_note_fork(struct pass *pass, const struct proc_event *event) {
-        /* A new thread shares what its group is given. */
-        if (event->tid != event->tgid || !pids_contain(&pass->members, event->parent_tgid))
+        if (pids_contain(&pass->delivered, event->tid))
+                pass->lost = true;
+        if (!pids_contain(&pass->members, event->parent_tgid) && !pids_contain(&pass->members, event->parent_tid))
                 return;
         if (pids_add(&pass->hints, event->tid) < 0 || pids_add(&pass->members, event->tid) < 0)
                 pass->lost = true;
@@ -98,8 +103,7 @@ static void conclude_tagged(struct tenant *tenant, const struct sight *sight) {
 
         tenant->wide = false;
         tenant->n_processes = sight->n_processes;
-        if (sight->threads_known || tenant->n_threads < sight->n_threads)
-                tenant->n_threads = sight->n_threads;
+        tenant->n_threads = sight->n_threads;
         if (note_troubles(tenant, sight, "tagged"))
                 return;
         if (pass->freeze_note)
@@ -175,7 +179,7 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
 
         for (size_t i = 0; r == 0 && i < pass->hints.n; i++) {
                 pid_t tid = pass->hints.pid[i];
-                struct seen seen = {.tid = tid, .leader = true};
+                struct seen seen = {.tid = tid, .leader = !pass->threaded, .threaded = pass->threaded};
                 struct tenant *owner;
 
                 if (pids_contain(&sight->inside, tid))
@@ -295,10 +299,16 @@ static int observe(struct pass_context *c, struct tenant *tenant, struct sight *
         struct pass *pass = tenant->pass;
         _cleanup_(sight_done) struct sight sight = {0};
 
-        bool known = pass->wish == WISH_TAGGED && tenant->cookie != 0;
+        bool known = pass->wish == WISH_TAGGED && tenant->cookie != 0 && !pass->distrust;
         int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered : &nobody, &sight);
         if (r < 0)
                 return r;
+        if (sight.threads_known)
+                pass->n_others = sight.n_threads - sight.n_processes;
+        else
+                sight.n_threads = sight.n_processes + pass->n_others;
+        for (size_t i = 0; i < sight.n && !pass->threaded; i++)
+                pass->threaded = sight.seen[i].threaded;
         r = pids_merge(&pass->members, &sight.inside);
         if (r == 0)
                 r = watch_drain(c->kernel, c->tenants);
@@ -392,7 +402,7 @@ static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, s
 
         if (pass->lost) {
                 pass->lost = false;
-                pids_done(&pass->delivered);
+                pass->distrust = true;
         }
         int r = observe(c, tenant, sight);
         if (r < 0)

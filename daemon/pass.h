@@ -38,6 +38,7 @@ struct pass {
         enum { FREEZE_NOT_YET, FREEZE_WAITING, FREEZE_OVER } freezing;
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
+        size_t n_others; /* threads inside that lead no group, at the last look that listed threads */
         unsigned rounds, clone_waits, thaw_tries;
         struct pids members;    /* sorted: all that was seen inside, and their children */
         struct pids hints;      /* children to look at */
@@ -48,7 +49,9 @@ struct pass {
         bool cleared, settled; /* an untag's: some task was cleared; children in flight then were waited for */
         bool ending;           /* all is done but the thawing */
         int result;
-        bool lost; /* events were lost: nothing that was known counts */
+        bool threaded; /* some of its own cgroups are threaded */
+        bool lost;     /* events were lost, or a number was used again: nothing that was known counts */
+        bool distrust; /* that was so once */
 };
 
 /* Begins a pass, in place of one that may be under way. 0 or -ENOMEM. */

@@ -39,7 +39,7 @@ static struct sim_thread *any_thread(struct play *play, bool running) {
                 pid_t tid = SIM_PID_MIN + (pid_t) play_random(play, (unsigned) (sim->pid_max - SIM_PID_MIN + 1));
                 struct sim_thread *thread = sim_thread(sim, tid);
                 if (thread && thread->stage == SIM_LIVE && !thread->kernel_thread &&
-                    !(running && sim_stopped(sim, thread)))
+                    !(running && (sim_stopped(sim, thread) || sim_forks(sim, thread))))
                         return thread;
         }
         return NULL;
@@ -67,7 +67,7 @@ static void end_one(struct play *play) {
         if (play_random(play, 2)) {
                 play_say(play, "  process %d ends%s", (int) thread->tgid, reap ? "" : ", a zombie");
                 sim_kill(play->sim, thread->tgid, reap);
-        } else if (!sim_stopped(play->sim, thread)) {
+        } else if (!sim_stopped(play->sim, thread) && !sim_forks(play->sim, thread)) {
                 play_say(play, "  thread %d ends", (int) thread->tid);
                 pid_t tgid = thread->tgid;
                 sim_exit(play->sim, thread->tid);

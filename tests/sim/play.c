@@ -85,13 +85,20 @@ void play_done(struct play *play) {
         sim_free(play->sim);
 }
 
-static void start(struct play *play, unsigned i, enum plan_wish wish) {
-        struct tenant *tenant = play_tenant(play, i);
+/* A pass over the tenant is begun, in place of one that may be under way, when its turn comes. */
+static void start(struct play *play, unsigned i) {
+        play->to_begin[i] = true;
+        play->due[i] = play->sim->now;
+}
+
+static void begin(struct play *play, unsigned i) {
+        enum plan_wish wish = play->untagging[i] ? WISH_UNTAGGED : WISH_TAGGED;
         host_done(&play->context.host);
         play->context.host_seen = false;
-        if (pass_begin(tenant, wish, play->is_strict[i] ? &play->strict : &play->live) < 0)
+        play->to_begin[i] = false;
+        play->begun[i] = play->sim->now;
+        if (pass_begin(play_tenant(play, i), wish, play->is_strict[i] ? &play->strict : &play->live) < 0)
                 abort();
-        play->due[i] = play->sim->now;
 }
 
 void play_tag(struct play *play, unsigned i, bool strict) {
@@ -111,7 +118,7 @@ void play_tag(struct play *play, unsigned i, bool strict) {
                 sim_advance(play->sim, SETTLE);
         (void) play->kernel.proc_events->listen(play->sim, true);
         play->is_strict[i] = strict;
-        start(play, i, WISH_TAGGED);
+        start(play, i);
 }
 
 void play_untag(struct play *play, unsigned i) {
@@ -119,7 +126,7 @@ void play_untag(struct play *play, unsigned i) {
                 return;
         play_say(play, "untag %s", names[i]);
         play->untagging[i] = true;
-        start(play, i, WISH_UNTAGGED);
+        start(play, i);
 }
 
 /* The pass is over. */
@@ -158,9 +165,8 @@ static bool step(struct play *play) {
                 return false;
         if (play->due[first] > play->sim->now)
                 sim_advance(play->sim, play->due[first] - play->sim->now);
-        if (!play_tenant(play, first)->pass &&
-            pass_begin(play_tenant(play, first), WISH_TAGGED, play->is_strict[first] ? &play->strict : &play->live) < 0)
-                abort();
+        if (!play_tenant(play, first)->pass || play->to_begin[first])
+                begin(play, first);
         usec_t again = 0;
         uint64_t before = play->sim->calls;
         int r = pass_step(&play->context, play_tenant(play, first), play->sim->now, &again);
@@ -178,9 +184,12 @@ static bool step(struct play *play) {
 
 void play_run(struct play *play) {
         unsigned steps = 0;
-        while (play->failure[0] == '\0' && step(play))
-                if (++steps > 2000)
+        while (play->failure[0] == '\0' && step(play)) {
+                if (++steps > 1000) /* of waiting, and of looking again at what has changed again */
+                        play->rate = 0;
+                if (steps > 2000)
                         play_fail(play, "passes do not end");
+        }
         if (play->sim->violation[0] != '\0')
                 play_fail(play, "%s", play->sim->violation);
 }

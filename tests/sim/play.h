@@ -17,6 +17,8 @@ struct play {
         usec_t due[PLAY_TENANTS]; /* of the tenants' passes, by number */
         uint64_t random;
 
+        bool to_begin[PLAY_TENANTS];
+        usec_t begun[PLAY_TENANTS];
         bool untagging[PLAY_TENANTS], is_strict[PLAY_TENANTS];
         bool forks_only; /* the history only forks and exits: then each end of a pass is strictly looked at */
         unsigned rate;   /* the world moves before one of so many calls; 0: it rests */

@@ -163,6 +163,8 @@ void sim_kill(struct sim *sim, pid_t tgid, bool reap);
 void sim_reap(struct sim *sim, pid_t tgid);
 /* The thread's process, or the thread alone within a threaded domain. */
 int sim_move(struct sim *sim, pid_t tid, const char *path);
+/* Is it in the middle of a fork? It does nothing else then. */
+bool sim_forks(const struct sim *sim, const struct sim_thread *thread);
 bool sim_stopped(const struct sim *sim, const struct sim_thread *thread);
 
 /* ---- cookies; as the prctl commands that a task uses on itself ---- */

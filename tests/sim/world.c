@@ -269,6 +269,25 @@ pid_t sim_fork(struct sim *sim, pid_t parent, bool process, const char *into, us
         return tid;
 }
 
+static void get_on(struct sim *sim, struct sim_thread *thread, bool land) {
+        if (thread->stage == SIM_FORKING && (land || thread->event_at <= sim->now)) {
+                thread->stage = SIM_FORKED;
+                sim_queue_proc(sim, PROC_EVENT_FORK, thread);
+        }
+        if (thread->stage == SIM_FORKED && (land || thread->listed_at <= sim->now)) {
+                thread->stage = SIM_LIVE;
+                sim->in_flight--;
+        }
+}
+
+/* A fork that is under way is one system call of the parent's: neither it nor the child ends or moves before it is
+ * done. */
+static void land(struct sim *sim, pid_t tgid) {
+        for (pid_t i = SIM_PID_MIN; sim->in_flight > 0 && i <= sim->pid_max; i++)
+                if (sim->thread[i] && (sim->thread[i]->tgid == tgid || sim->thread[i]->parent_tgid == tgid))
+                        get_on(sim, sim->thread[i], true);
+}
+
 static void release(struct sim *sim, struct sim_thread *thread) {
         sim_cookie_set(sim, &thread->cookie, NULL);
         sim->thread[thread->tid] = NULL;
@@ -286,8 +305,7 @@ void sim_exit(struct sim *sim, pid_t tid) {
         struct sim_thread *thread = sim_thread(sim, tid);
         if (!thread || thread->stage == SIM_ZOMBIE)
                 return;
-        if (thread->stage == SIM_FORKING || thread->stage == SIM_FORKED)
-                sim->in_flight--;
+        land(sim, thread->tgid);
         sim_queue_proc(sim, PROC_EVENT_EXIT, thread);
         if (thread->tid == thread->tgid)
                 thread->stage = SIM_ZOMBIE;
@@ -326,6 +344,7 @@ int sim_move(struct sim *sim, pid_t tid, const char *path) {
                 return -ENOENT;
         if (!thread || thread->stage != SIM_LIVE)
                 return -ESRCH;
+        land(sim, thread->tgid);
         bool alone = sim_domain(sim, cgroup) == sim_domain(sim, thread->cgroup);
         if (cgroup->threaded && !alone)
                 return -EOPNOTSUPP;
@@ -339,6 +358,14 @@ int sim_move(struct sim *sim, pid_t tid, const char *path) {
         if (cgroup->watched)
                 sim_queue_cgroup(sim, CGROUP_EVENT_MOVED_IN, path);
         return 0;
+}
+
+bool sim_forks(const struct sim *sim, const struct sim_thread *thread) {
+        for (pid_t i = SIM_PID_MIN; sim->in_flight > 0 && i <= sim->pid_max; i++)
+                if (sim->thread[i] && sim->thread[i]->parent_tid == thread->tid &&
+                    (sim->thread[i]->stage == SIM_FORKING || sim->thread[i]->stage == SIM_FORKED))
+                        return true;
+        return false;
 }
 
 bool sim_stopped(const struct sim *sim, const struct sim_thread *thread) {
@@ -361,17 +388,8 @@ void sim_smt(struct sim *sim, bool on) {
 void sim_advance(struct sim *sim, usec_t usec) {
         sim->now += usec;
         for (pid_t i = SIM_PID_MIN; sim->in_flight > 0 && i <= sim->pid_max; i++) {
-                struct sim_thread *thread = sim->thread[i];
-                if (!thread)
-                        continue;
-                if (thread->stage == SIM_FORKING && thread->event_at <= sim->now) {
-                        thread->stage = SIM_FORKED;
-                        sim_queue_proc(sim, PROC_EVENT_FORK, thread);
-                }
-                if (thread->stage == SIM_FORKED && thread->listed_at <= sim->now) {
-                        thread->stage = SIM_LIVE;
-                        sim->in_flight--;
-                }
+                if (sim->thread[i])
+                        get_on(sim, sim->thread[i], false);
         }
 }
 
