@@ -44,6 +44,7 @@ struct pass {
         struct pids hints;      /* children to look at */
         struct pids delivered;  /* sorted: what was given the tenant's cookie */
         bool by_thread;         /* ... some of it thread by thread */
+        bool strayed;           /* ... and some of it was found outside, and may have forked meanwhile */
         struct trouble *failed; /* what refused */
         size_t n_failed;
         bool cleared, settled; /* an untag's: some task was cleared; children in flight then were waited for */
