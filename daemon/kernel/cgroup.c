@@ -27,9 +27,8 @@ static int find_mount(char **ret) {
         char *found = NULL;
         int r;
 
-        r = cgroup_init();
-        if (r != 0)
-                return r == ECGOTHER ? -errno : -ENOENT;
+        if (cgroup_init() != 0)
+                return -ENOENT;
         for (r = cgroup_get_controller_begin(&handle, &mount); r == 0;
              r = cgroup_get_controller_next(&handle, &mount)) {
                 if (is_cgroup2(mount.path)) {
@@ -161,7 +160,7 @@ static int cgroup_type(void *data, const char *path, enum cgroup_type *ret) {
         if (r == -ENOENT) /* it is gone by now, or never was a cgroup */
                 return fstatfs(directory, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC ? -ENOENT : -ENOTDIR;
         if (r < 0)
-                return r;
+                return r == -ENODEV ? -ENOENT : r;
         text[strcspn(text, "\n")] = '\0';
         if (strcmp(text, "domain") == 0 || strcmp(text, "domain threaded") == 0)
                 *ret = CGROUP_DOMAIN;

@@ -105,7 +105,7 @@ static void test_list(void **state) {
 /* Many reads long, with numbers that lie across the ends of reads. */
 static void test_list_long(void **state) {
         _cleanup_pids_ struct pids pids = {0};
-        _cleanup_free_ char *text = malloc(8 * 40000);
+        _cleanup_free_ char *text = malloc((size_t) 8 * 40000);
         size_t length = 0;
         for (int i = 1; i <= 40000; i++)
                 length += (size_t) sprintf(text + length, "%d\n", i * 7);

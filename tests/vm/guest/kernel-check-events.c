@@ -165,7 +165,7 @@ static void into_cgroup(void) {
 }
 
 static void burst(void) {
-        enum { N = 3000 };
+        enum { N = 2000 };
         size_t n_forks = 0;
 
         CHECK_IS(kernel.proc_events->listen(kernel.data, true), 0);
@@ -364,7 +364,7 @@ static void watch_limits(void) {
 void test_events(void) {
         run_test("process events", kinds);
         run_test("cloned into a cgroup", into_cgroup);
-        run_test("a burst of 3,000 forks", burst);
+        run_test("a burst of 2,000 forks", burst);
         run_test("process events lost", overrun);
         run_test("watched cgroups", watches);
         run_test("watched cgroups that come again", rewatches);
