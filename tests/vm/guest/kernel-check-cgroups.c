@@ -65,7 +65,7 @@ static void listed(void) {
 }
 
 static void listed_many(void) {
-        enum { N = 2500 }; /* several pages */
+        enum { N = 1200 }; /* several pages together */
         _cleanup_pids_ struct pids pids = {0};
         pid_t a = start_threads(N), b = start_threads(N);
 
@@ -388,7 +388,7 @@ static void of_task(void) {
 void test_cgroups(void) {
         run_test("types", types);
         run_test("lists", listed);
-        run_test("lists of 5,000", listed_many);
+        run_test("lists of 2,400", listed_many);
         run_test("threaded cgroups", threaded);
         run_test("odd names", names);
         run_test("a path of 4,000 bytes", path_of_4000);
