@@ -50,6 +50,11 @@ int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *
                 pass->distrust = true;
                 tenant->pass->delivered = (struct pids){0};
                 pass_free(tenant->pass);
+        } else if (tenant->unfinished.n > 0) {
+                pass->delivered = tenant->unfinished;
+                pass->by_thread = tenant->unfinished_by_thread;
+                pass->distrust = true;
+                tenant->unfinished = (struct pids){0};
         }
         tenant->pass = pass;
         return 0;
@@ -133,6 +138,11 @@ static int end(const struct pass_context *c, struct tenant *tenant, usec_t now, 
                         result = result < 0 ? result : r;
                 }
         }
+        if (result < 0) {
+                tenant->unfinished = pass->delivered;
+                tenant->unfinished_by_thread = pass->by_thread;
+                pass->delivered = (struct pids){0};
+        }
         pass_free(TAKE(tenant->pass));
         return result;
 }
@@ -188,16 +198,21 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
                 if (r == -ENODEV || r == -EINVAL)
                         break;
                 bool carries = r == 0 && seen.cookie != 0 && seen.cookie == tenant->cookie;
-                if (r < 0 || carries == (pass->wish == WISH_TAGGED)) {
+                bool right = carries == (pass->wish == WISH_TAGGED);
+                if (r < 0 || (right && !(carries && pass->strayed))) {
                         r = 0; /* gone or unreadable; or it has what it should have */
                         continue;
                 }
                 r = observe_place(c->kernel, c->tenants, tid, &owner);
                 if (r == -EAGAIN)
                         r = pids_add(&again, tid);
-                else if (r == 0 && owner == tenant)
+                else if (r == 0 && owner == tenant && !right)
                         r = sight_add(sight, &seen);
-                else
+                else if (r == 0 && !owner && carries && pass->strayed) {
+                        seen.place = SEEN_OUTSIDE;
+                        seen.given = true;
+                        r = sight_add(sight, &seen);
+                } else
                         r = 0;
         }
         pids_done(&pass->hints);
@@ -233,6 +248,7 @@ static int add_strays(const struct pass_context *c, struct tenant *tenant, struc
                                 c->dirty(owner, c->userdata);
                         continue;
                 }
+                pass->strayed = true;
                 r = sight_add(sight, &seen);
                 if (r < 0)
                         return r;
@@ -303,19 +319,19 @@ static int observe(struct pass_context *c, struct tenant *tenant, struct sight *
         int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered : &nobody, &sight);
         if (r < 0)
                 return r;
+        for (size_t i = 0; i < sight.n && !pass->threaded; i++)
+                pass->threaded = sight.seen[i].threaded;
         if (sight.threads_known)
                 pass->n_others = sight.n_threads - sight.n_processes;
         else
                 sight.n_threads = sight.n_processes + pass->n_others;
-        for (size_t i = 0; i < sight.n && !pass->threaded; i++)
-                pass->threaded = sight.seen[i].threaded;
         r = pids_merge(&pass->members, &sight.inside);
         if (r == 0)
                 r = watch_drain(c->kernel, c->tenants);
         if (r == 0)
-                r = add_hints(c, tenant, &sight);
-        if (r == 0)
                 r = add_strays(c, tenant, &sight);
+        if (r == 0)
+                r = add_hints(c, tenant, &sight);
         if (r == 0 && pass->whole_host)
                 r = add_host(c, tenant, &sight);
         if (r < 0)
