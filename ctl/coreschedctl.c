@@ -81,7 +81,7 @@ static const struct option_row {
         {OPT_VERSION, "--version", NULL, "Show the version", EVERY},
 };
 
-static int help(void) {
+static void help(void) {
         puts("coreschedctl [OPTIONS...] [VERB] [NAME...]\n\n"
              "Keeps tenants from sharing CPU cores.\n\n"
              "Verbs:");
@@ -98,7 +98,6 @@ static int help(void) {
         }
         puts("\nExit status: 0 done and protected, 1 failure, 2 usage, 3 not protected, 4 no such tenant.\n"
              "See coreschedctl(1).");
-        return STATUS_GOOD;
 }
 
 static const struct option_row *find_row(int value) {
@@ -270,8 +269,10 @@ int main(int argc, char **argv) {
         _cleanup_strv_ char **cgroups _unused_ = options.cgroups;
         if (r != STATUS_GOOD)
                 return r;
-        if (given & (1U << (find_row('h') - rows)))
-                return status_worse(help(), output_end());
+        if (given & (1U << (find_row('h') - rows))) {
+                help();
+                return output_end();
+        }
         if (given & (1U << (find_row(OPT_VERSION) - rows))) {
                 puts("coreschedctl " CORESCHED_VERSION);
                 return output_end();

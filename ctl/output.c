@@ -44,8 +44,10 @@ void output_page(const struct options *options) {
                 return;
         fflush(NULL);
         pager = fork();
-        if (pager == 0)
+        if (pager == 0) {
+                close(pipe_fds[1]); /* or it would never see the end */
                 run_pager(command, pipe_fds[0]);
+        }
         if (pager > 0) {
                 signal(SIGINT, SIG_IGN);  /* it is the pager that is left */
                 signal(SIGPIPE, SIG_IGN); /* by q, which is no error */

@@ -57,8 +57,8 @@ static char *counts_text(size_t n, json_object *counts) {
 }
 
 static int print_unprotected(const struct options *options, json_object *tenants) {
-        static const struct column columns[] = {{"", false}, {"", false}, {"", false}, {"", false}};
-        _cleanup_(table_done) struct table table = {.columns = columns + 1, .n_columns = ELEMENTS(columns) - 1};
+        static const struct column columns[] = {{"", false}, {"", false}, {"", false}};
+        _cleanup_(table_done) struct table table = {.columns = columns, .n_columns = ELEMENTS(columns), .indent = 2};
         for (size_t i = 0; i < json_object_array_length(tenants); i++) {
                 json_object *tenant = json_object_array_get_idx(tenants, i);
                 const char *state = json_text(tenant, "State");

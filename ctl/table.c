@@ -72,7 +72,7 @@ void table_print(const struct table *table, FILE *f, bool header, bool colours) 
                                 width[i] = table->rows[j].width[i];
         }
         if (header) {
-                fputs(colours ? "\033[4m" : "", f);
+                fprintf(f, "%*s%s", table->indent, "", colours ? "\033[4m" : "");
                 for (size_t i = 0; i < table->n_columns; i++)
                         print_cell(f, table, i, table->columns[i].name, text_width(table->columns[i].name), width[i],
                                    "", "");
@@ -80,6 +80,7 @@ void table_print(const struct table *table, FILE *f, bool header, bool colours) 
         }
         for (size_t j = 0; j < table->n_rows; j++) {
                 const struct row *row = table->rows + j;
+                fprintf(f, "%*s", table->indent, "");
                 for (size_t i = 0; i < table->n_columns; i++) {
                         enum colour colour = i == row->coloured ? row->colour : COLOUR_NONE;
                         print_cell(f, table, i, row->text[i], row->width[i], width[i], colour_begin(colours, colour),

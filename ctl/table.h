@@ -20,6 +20,7 @@ struct column {
 struct table {
         const struct column *columns; /* at most COLUMNS_MAX; the last one is not padded unless it is a number */
         size_t n_columns;
+        int indent; /* columns that are left empty before it */
         struct row *rows;
         size_t n_rows, allocated;
 };

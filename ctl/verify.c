@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct column columns[] = {
-        {"  THREAD", true},
+        {"THREAD", true},
         {"COOKIE", false},
         {"FINDING", false},
         {"ERROR", false},
@@ -96,7 +96,7 @@ static int print_findings(const struct options *options, json_object *result) {
         json_object *findings = json_array(result, "Findings");
         size_t n = findings ? json_object_array_length(findings) : 0;
         uint64_t bad = json_number(result, "Bad");
-        _cleanup_(table_done) struct table table = {.columns = columns, .n_columns = ELEMENTS(columns)};
+        _cleanup_(table_done) struct table table = {.columns = columns, .n_columns = ELEMENTS(columns), .indent = 2};
         for (size_t i = 0; i < n; i++) {
                 json_object *finding = json_object_array_get_idx(findings, i);
                 char thread[24], cookie[COOKIE_TEXT_MAX];

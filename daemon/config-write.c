@@ -2,6 +2,7 @@
 /* Writes and removes tenants' files. What was written is what config_load reads. */
 #include "config-files.h"
 #include "config-read.h"
+#include "replace-file.h"
 #include "selector.h"
 #include "strv.h"
 #include <ctype.h>
@@ -74,8 +75,8 @@ static bool says(const char *path, char *const *cgroups, const char *policy) {
 }
 
 /* The text of the file, and the cgroups' normal paths. */
-static int compose(const char *name, char *const *cgroups, const char *policy, char **ret_text, char ***ret_paths,
-                   struct failure *f) {
+static int compose(const char *name, char *const *cgroups, const char *policy, char **ret_text, size_t *ret_size,
+                   char ***ret_paths, struct failure *f) {
         _cleanup_strv_ char **paths = NULL;
         if (!tenant_name_valid(name))
                 return fail(f, FAILURE_INVALID_NAME, -EINVAL, "\"%s\" is no tenant's name", name);
@@ -88,6 +89,10 @@ static int compose(const char *name, char *const *cgroups, const char *policy, c
                 int r = cgroup_path_normalize(cgroups[i], &path);
                 if (r == -EINVAL || (r >= 0 && strcmp(path, "/") == 0))
                         return fail(f, FAILURE_INVALID_CGROUP, -EINVAL, "\"%s\" is no cgroup for a tenant", cgroups[i]);
+                for (char **other = paths; r >= 0 && other && *other; other++)
+                        if (cgroup_path_within(path, *other) || cgroup_path_within(*other, path))
+                                return fail(f, FAILURE_INVALID_CGROUP, -EINVAL, "cgroups \"%s\" and \"%s\" overlap",
+                                            *other, path);
                 if (r < 0 || strv_extend(&paths, path) < 0)
                         return fail(f, FAILURE_FAILED, -ENOMEM, "%s: %s", name, strerror(ENOMEM));
         }
@@ -98,67 +103,37 @@ static int compose(const char *name, char *const *cgroups, const char *policy, c
                         f, FAILURE_INVALID_CGROUP, -EINVAL,
                         "the cgroups of tenant \"%s\" are too long for a configuration file (%zu bytes, at most %zu)",
                         name, strlen(list), LINE_BYTES_MAX - strlen("CGroups="));
-        if (!list || asprintf(&text, MARK "[Tenant]\nCGroups=%s\n%s%s%s", list, policy ? "Policy=" : "",
-                              policy ? policy : "", policy ? "\n" : "") < 0)
+        int size = -1;
+        if (list)
+                size = asprintf(&text, MARK "[Tenant]\nCGroups=%s\n%s%s%s", list, policy ? "Policy=" : "",
+                                policy ? policy : "", policy ? "\n" : "");
+        if (size < 0)
                 return fail(f, FAILURE_FAILED, -ENOMEM, "%s: %s", name, strerror(ENOMEM));
+        *ret_size = (size_t) size;
         *ret_text = text;
         *ret_paths = TAKE(paths);
         return 0;
 }
 
-static int make_folder(const char *root, char **ret) {
-        _cleanup_free_ char *folder = NULL;
-        if (asprintf(&folder, "%s%s/tenants.d", root, config_folders[0]) < 0)
-                return -ENOMEM;
-        for (char *slash = folder + strlen(root) + 1; slash;) {
-                slash = strchr(slash + 1, '/');
-                if (slash)
-                        *slash = '\0';
-                if (mkdir(folder, 0755) < 0 && errno != EEXIST)
-                        return -errno;
-                if (slash)
-                        *slash = '/';
-        }
-        *ret = TAKE(folder);
-        return 0;
-}
-
-static int write_all(int fd, const char *text) {
-        for (size_t left = strlen(text); left > 0;) {
-                ssize_t n = write(fd, text, left);
-                if (n < 0)
-                        return -errno;
-                text += n;
-                left -= (size_t) n;
+/* Makes the folders between the root and the file. */
+static int make_folders(const char *root, char *path) {
+        for (char *slash = strchr(path + strlen(root) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+                *slash = '\0';
+                int r = mkdir(path, 0755) < 0 && errno != EEXIST ? -errno : 0;
+                *slash = '/';
+                if (r < 0)
+                        return r;
         }
         return 0;
-}
-
-/* By rename, and onto the disk. */
-static int replace(const char *folder, const char *path, const char *text) {
-        _cleanup_free_ char *temporary = NULL;
-        if (asprintf(&temporary, "%s/.tenant-XXXXXX", folder) < 0)
-                return -ENOMEM;
-        _cleanup_close_ int fd = mkostemp(temporary, O_CLOEXEC), folder_fd = -EBADF;
-        if (fd < 0)
-                return -errno;
-        int r = write_all(fd, text);
-        if (r >= 0 && (fchmod(fd, 0644) < 0 || fsync(fd) < 0 || rename(temporary, path) < 0))
-                r = -errno;
-        if (r < 0) {
-                unlink(temporary);
-                return r;
-        }
-        folder_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        return folder_fd < 0 || fsync(folder_fd) < 0 ? -errno : 0;
 }
 
 int config_write_tenant(const char *root, const char *name, char *const *cgroups, const char *policy,
                         struct failure *f) {
-        _cleanup_free_ char *text = NULL, *path = NULL, *present = NULL, *folder = NULL;
+        _cleanup_free_ char *text = NULL, *path = NULL, *present = NULL;
         _cleanup_strv_ char **paths = NULL;
+        size_t size = 0;
         struct stat st;
-        int r = compose(name, cgroups, policy, &text, &paths, f);
+        int r = compose(name, cgroups, policy, &text, &size, &paths, f);
         if (r >= 0)
                 r = effective_file(root, name, &present, f);
         if (r < 0)
@@ -174,9 +149,9 @@ int config_write_tenant(const char *root, const char *name, char *const *cgroups
         if (!present && lstat(path, &st) == 0)
                 return fail(f, FAILURE_TENANT_EXISTS, -EEXIST, "tenant \"%s\" is masked by %s: remove that file", name,
                             path);
-        r = make_folder(root, &folder);
+        r = make_folders(root, path);
         if (r >= 0)
-                r = replace(folder, path, text);
+                r = replace_file(path, text, size, 0644, true);
         return r < 0 ? fail(f, r == -ENAMETOOLONG ? FAILURE_INVALID_NAME : FAILURE_FAILED, r, "cannot write %s: %s",
                             path, strerror(-r))
                      : 0;

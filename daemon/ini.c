@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#define FILE_BYTES_MAX (1024 * 1024)
+#define FILE_BYTES_MAX (1024L * 1024)
 #define LINE_BYTES_MAX 1000 /* iniparser loses files with more than 1,023 */
 #define BLANKS         " \t"
 
@@ -172,20 +172,14 @@ static int silent(const char *format, ...) {
         return 0;
 }
 
-/* A copy of the text for iniparser, which nobody else has. */
-static int copy_text(const char *text, size_t size) {
-        _cleanup_close_ int fd = memfd_create("ini", MFD_CLOEXEC);
-        if (fd < 0)
-                return -errno;
+static int copy_text(int fd, const char *text, size_t size) {
         for (size_t done = 0; done < size;) {
                 ssize_t n = write(fd, text + done, size - done);
                 if (n < 0)
                         return -errno;
                 done += (size_t) n;
         }
-        int copy = fd;
-        fd = -EBADF;
-        return copy;
+        return 0;
 }
 
 /* iniparser opens files by name only. */
@@ -274,9 +268,10 @@ int ini_read(const char *path, const struct ini_key *known, ini_entry_t entry, v
                             .entries = entries,
                             .valid = valid,
                             .f = f};
-        _cleanup_close_ int copy = copy_text(text, size);
-        if (copy < 0)
-                return fail(f, FAILURE_FAILED, copy, "%s: cannot copy it: %s", path, strerror(-copy));
+        _cleanup_close_ int copy = memfd_create("ini", MFD_CLOEXEC);
+        r = copy < 0 ? -errno : copy_text(copy, text, size);
+        if (r < 0)
+                return fail(f, FAILURE_FAILED, r, "%s: cannot copy it: %s", path, strerror(-r));
         r = scan_text(&scan, text, size); /* writes into the text */
         if (r < 0)
                 return r;

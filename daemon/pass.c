@@ -139,6 +139,7 @@ static int end(const struct pass_context *c, struct tenant *tenant, usec_t now, 
                 }
         }
         if (result < 0) {
+                tenant->wide = tenant->wide || pass->delivered.n > 0;
                 tenant->unfinished = pass->delivered;
                 tenant->unfinished_by_thread = pass->by_thread;
                 pass->delivered = (struct pids){0};
@@ -301,7 +302,13 @@ static int add_host(struct pass_context *c, struct tenant *tenant, struct sight 
                         if (carrier->tenant == tenant || pids_contain(&sight->inside, carrier->tid))
                                 continue;
                         seen.place = carrier->tenant ? SEEN_OTHER : SEEN_OUTSIDE;
-                        int r = sight_add(sight, &seen);
+                        /* The host was looked at a while ago. */
+                        int r = c->kernel->cookie->get(c->kernel->data, seen.tid, &seen.cookie);
+                        if (r == -ENODEV || r == -EINVAL)
+                                return r;
+                        if (r < 0 || seen.cookie != carrier->cookie)
+                                continue;
+                        r = sight_add(sight, &seen);
                         if (r < 0)
                                 return r;
                 }

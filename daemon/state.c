@@ -3,6 +3,7 @@
  * cgroups may be of bytes that JSON cannot hold. What is read is checked as if somebody else had written it. */
 #include "state.h"
 #include "policy.h"
+#include "replace-file.h"
 #include "selector.h"
 #include "strv.h"
 #include <errno.h>
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 
 #define STATE_VERSION  1
-#define FILE_BYTES_MAX (64 * 1024 * 1024)
+#define FILE_BYTES_MAX (64L * 1024 * 1024)
 #define DEPTH_MAX      8
 
 static void putp(json_object **object) {
@@ -27,7 +28,8 @@ static void tokener_freep(json_tokener **tokener) {
 
 /* Takes over value, also when it fails. */
 static int put(json_object *object, const char *key, json_object *value) {
-        if (value && json_object_object_add_ex(object, key, value, JSON_C_OBJECT_ADD_KEY_IS_NEW) == 0)
+        if (value && json_object_object_add_ex(object, key, value,
+                                               JSON_C_OBJECT_ADD_KEY_IS_NEW | JSON_C_OBJECT_KEY_IS_CONSTANT) == 0)
                 return 0;
         json_object_put(value);
         return -ENOMEM;
@@ -47,12 +49,18 @@ static int put_strings(json_object *object, const char *key, char *const *string
         return r;
 }
 
-static int put_tenant(json_object *array, const struct tenant *tenant) {
-        json_object *object = json_object_new_object();
-        if (!object || json_object_array_add(array, object) < 0) {
-                json_object_put(object);
+static int print(FILE *stream, json_object *object) {
+        size_t size;
+        const char *text = json_object_to_json_string_length(
+                object, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &size);
+        return text && fwrite(text, 1, size, stream) == size ? 0 : -ENOMEM;
+}
+
+/* One at a time, so that a thousand of them need no more memory than one. */
+static int print_tenant(FILE *stream, const struct tenant *tenant) {
+        _cleanup_(putp) json_object *object = json_object_new_object();
+        if (!object)
                 return -ENOMEM;
-        }
         int r = put(object, "name", json_object_new_string(tenant->name));
         if (r >= 0)
                 r = put_strings(object, "cgroups", tenant->cgroups, true);
@@ -68,53 +76,37 @@ static int put_tenant(json_object *array, const struct tenant *tenant) {
                 r = put_strings(object, "frozen", tenant->frozen, true);
         if (r >= 0)
                 r = put(object, "stay-frozen", json_object_new_boolean(tenant->stay_frozen));
-        return r;
+        return r < 0 ? r : print(stream, object);
 }
 
-static int replace(const char *dir, const char *text, size_t size) {
-        _cleanup_free_ char *path = NULL, *temporary = NULL;
-        if (asprintf(&path, "%s/state.json", dir) < 0)
-                return -ENOMEM;
-        if (asprintf(&temporary, "%s/.state-XXXXXX", dir) < 0)
-                return -ENOMEM;
-        _cleanup_close_ int fd = mkostemp(temporary, O_CLOEXEC);
-        if (fd < 0)
-                return -errno;
-        int r = 0;
-        for (size_t done = 0; r >= 0 && done < size;) {
-                ssize_t n = write(fd, text + done, size - done);
-                if (n < 0)
-                        r = -errno;
-                else
-                        done += (size_t) n;
+static int print_state(FILE *stream, const struct tenants *tenants, char *const *untagged) {
+        _cleanup_(putp) json_object *rest = json_object_new_object();
+        int r = rest ? put_strings(rest, "untagged", untagged, false) : -ENOMEM;
+        fprintf(stream, "{\"version\":%d,\"tenants\":[", STATE_VERSION);
+        for (size_t i = 0; r >= 0 && i < tenants->n; i++) {
+                if (i > 0)
+                        fputc(',', stream);
+                r = print_tenant(stream, tenants->tenant[i]);
         }
-        if (r >= 0 && rename(temporary, path) < 0)
-                r = -errno;
-        if (r < 0)
-                unlink(temporary);
-        return r;
+        fputs("],\"untagged\":", stream);
+        if (r >= 0)
+                r = print(stream, json_object_object_get(rest, "untagged"));
+        fputc('}', stream);
+        return r >= 0 && ferror(stream) ? -ENOMEM : r;
 }
 
 int state_save(const char *dir, const struct tenants *tenants, char *const *untagged) {
-        _cleanup_(putp) json_object *state = json_object_new_object();
-        json_object *array = json_object_new_array_ext((int) tenants->n);
-        if (!state) {
-                json_object_put(array);
-                return -ENOMEM;
-        }
-        int r = put(state, "tenants", array);
-        for (size_t i = 0; r >= 0 && i < tenants->n; i++)
-                r = put_tenant(array, tenants->tenant[i]);
-        if (r >= 0)
-                r = put(state, "version", json_object_new_int(STATE_VERSION));
-        if (r >= 0)
-                r = put_strings(state, "untagged", untagged, false);
-        if (r < 0)
-                return r;
+        _cleanup_free_ char *path = NULL, *text = NULL;
         size_t size = 0;
-        const char *text = json_object_to_json_string_length(
-                state, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &size);
-        return text ? replace(dir, text, size) : -ENOMEM;
+        if (asprintf(&path, "%s/state.json", dir) < 0)
+                return -ENOMEM;
+        FILE *stream = open_memstream(&text, &size);
+        if (!stream)
+                return -ENOMEM;
+        int r = print_state(stream, tenants, untagged);
+        if (fclose(stream) != 0 && r >= 0)
+                r = -ENOMEM;
+        return r < 0 ? r : replace_file(path, text, size, 0600, false);
 }
 
 /* ---- reading ---- */

@@ -6,6 +6,7 @@
 # so that stdout belongs to whoever sources it.
 
 TESTS=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck disable=SC2034 # for who sources this
 TOP=$(cd -- "$TESTS/.." && pwd)
 PROGRAM=${0##*/}
 # Kept between runs: kernels, root file systems. Every file in it can be made again.

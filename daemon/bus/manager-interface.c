@@ -34,7 +34,7 @@ static void untag_authorized(struct call *call) {
 }
 
 static void reload_authorized(struct call *call) {
-        struct failure f;
+        struct failure f = {0};
         if (manager_reload(call->bus->manager, &f) < 0)
                 call_fail(call, &f);
         else
@@ -44,7 +44,7 @@ static void reload_authorized(struct call *call) {
 /* Reads a name and, with allowed options, the dictionary after it, and begins the call. */
 static int begin(struct bus *bus, sd_bus_message *message, unsigned allowed, struct call **ret, sd_bus_error *error) {
         _cleanup_(call_freep) struct call *call = NULL;
-        struct failure f;
+        struct failure f = {0};
         const char *name;
         int r = sd_bus_message_read(message, "s", &name);
         if (r < 0)
@@ -52,8 +52,10 @@ static int begin(struct bus *bus, sd_bus_message *message, unsigned allowed, str
         r = call_new(bus, message, name, &call);
         if (r < 0)
                 return r;
-        if (allowed != 0 && options_read(message, allowed, &call->options, &f) < 0)
-                return error_set(error, &f);
+        if (allowed != 0 && options_read(message, allowed, &call->options, &f) < 0) {
+                (void) error_set(error, &f);
+                return -EINVAL;
+        }
         *ret = TAKE(call);
         return 0;
 }
@@ -64,7 +66,7 @@ static const char *action_for(const struct call *call) {
 }
 
 static int method_tag(sd_bus_message *message, void *userdata, sd_bus_error *error) {
-        struct call *call;
+        struct call *call = NULL;
         int r = begin(userdata, message, OPTION_CGROUPS | OPTION_POLICY | OPTION_PERSISTENT | OPTION_FORCE, &call,
                       error);
         if (r < 0)
@@ -74,7 +76,7 @@ static int method_tag(sd_bus_message *message, void *userdata, sd_bus_error *err
 }
 
 static int method_untag(sd_bus_message *message, void *userdata, sd_bus_error *error) {
-        struct call *call;
+        struct call *call = NULL;
         int r = begin(userdata, message, 0, &call, error);
         if (r < 0)
                 return r;
@@ -83,7 +85,7 @@ static int method_untag(sd_bus_message *message, void *userdata, sd_bus_error *e
 }
 
 static int method_untag_with_options(sd_bus_message *message, void *userdata, sd_bus_error *error) {
-        struct call *call;
+        struct call *call = NULL;
         int r = begin(userdata, message, OPTION_PERSISTENT | OPTION_FORCE, &call, error);
         if (r < 0)
                 return r;
@@ -92,7 +94,7 @@ static int method_untag_with_options(sd_bus_message *message, void *userdata, sd
 }
 
 static int method_verify(sd_bus_message *message, void *userdata, sd_bus_error *error) {
-        struct call *call;
+        struct call *call = NULL;
         int r = begin(userdata, message, 0, &call, error);
         if (r < 0)
                 return r;
@@ -101,7 +103,7 @@ static int method_verify(sd_bus_message *message, void *userdata, sd_bus_error *
 }
 
 static int method_reload(sd_bus_message *message, void *userdata, sd_bus_error *error) {
-        struct call *call;
+        struct call *call = NULL;
         int r = call_new(userdata, message, "", &call);
         if (r < 0)
                 return r;
@@ -117,7 +119,7 @@ static int method_get_tenant(sd_bus_message *message, void *userdata, sd_bus_err
         if (r < 0)
                 return r;
         if (!tenants_find(manager_tenants(bus->manager), name)) {
-                struct failure f;
+                struct failure f = {0};
                 (void) fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT, "there is no tenant '%.255s'", name);
                 return error_set(error, &f);
         }

@@ -39,7 +39,7 @@ static int begin(struct tenant *tenant, sd_bus_message *message, struct call **r
 }
 
 static int method_verify(sd_bus_message *message, void *userdata, sd_bus_error *error) {
-        struct call *call;
+        struct call *call = NULL;
         int r = begin(userdata, message, &call);
         if (r < 0)
                 return r;
@@ -53,7 +53,7 @@ static void untag_authorized(struct call *call) {
 }
 
 static int method_untag(sd_bus_message *message, void *userdata, sd_bus_error *error) {
-        struct call *call;
+        struct call *call = NULL;
         int r = begin(userdata, message, &call);
         if (r < 0)
                 return r;

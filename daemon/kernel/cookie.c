@@ -89,6 +89,8 @@ static int courier_load(const struct courier *courier, struct delivery *job) {
                 r = core_get(0, &cookie);
         if (r < 0)
                 return r;
+        if (job->kind == DELIVER_NEW && cookie == 0)
+                return -EAGAIN; /* what the kernel shows is a keyed hash, and 0 until it has drawn the key */
         if (job->kind == DELIVER_SHARE && cookie != job->cookie)
                 return -ESTALE;
         job->cookie = cookie;

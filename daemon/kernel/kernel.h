@@ -43,7 +43,8 @@ struct cookie_ops {
 
         /* Carries out a job. 0: it was gone through, and each target has its own outcome. -ESRCH: the source is gone,
          * -ESTALE: the source carries another cookie than expected: no target was touched. -ENODEV: SMT went off, maybe
-         * half-way: targets not reached have -ENODEV too. -ENOMEM, -EINVAL, -EPERM: no target was touched.
+         * half-way: targets not reached have -ENODEV too. -ENOMEM, -EINVAL, -EPERM: no target was touched; nor with
+         * -EAGAIN: too early after boot, the kernel shows all cookies as 0.
          * However it ends, no thread of the daemon keeps the cookie. */
         int (*deliver)(void *data, struct delivery *job);
 
@@ -76,7 +77,8 @@ struct cgroup_ops {
          * appended on error. */
         int (*list)(void *data, const char *path, bool threads, struct pids *pids);
 
-        /* The cgroup of a thread, newly allocated. -ESRCH when it is gone. Costs 15 to 124 us: not for hot paths. */
+        /* The cgroup of a thread, newly allocated. -ESRCH when it is gone; -ENAMETOOLONG. Costs 15 to 124 us: not for
+         * hot paths. */
         int (*of_task)(void *data, pid_t tid, char **ret);
 
         /* cgroup.freeze (what is asked for) and cgroup.events' frozen (what is). */
@@ -89,7 +91,9 @@ struct cgroup_ops {
 struct task_info {
         pid_t tgid;
         bool kernel_thread;
-        bool stopped; /* in the freezer, or else unable to run user code until it is thawed */
+        /* In the freezer, or else unable to run user code until it is thawed. Says so only of a task in a cgroup that
+         * was asked to freeze; of another it means that the task is not running just now. */
+        bool stopped;
         char comm[16];
 };
 
@@ -104,7 +108,7 @@ enum proc_event_kind {
 struct proc_event {
         enum proc_event_kind kind;
         pid_t tid, tgid;               /* of the child, for a fork */
-        pid_t parent_tid, parent_tgid; /* fork only */
+        pid_t parent_tid, parent_tgid; /* fork only; of a new thread: its process */
 };
 
 struct proc_events_ops {

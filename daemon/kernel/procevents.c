@@ -96,6 +96,8 @@ static int on_message(struct nl_msg *msg, void *userdata) {
                         .parent_tid = event.event_data.fork.parent_pid,
                         .parent_tgid = event.event_data.fork.parent_tgid,
                 };
+                if (p->event.tid != p->event.tgid) /* a thread's parent, to the kernel, is that of its process */
+                        p->event.parent_tid = p->event.parent_tgid = p->event.tgid;
                 break;
         case CN_EVENT_EXEC:
                 p->event = (struct proc_event){

@@ -64,6 +64,8 @@ int task_cgroup(void *data, pid_t tid, char **ret) {
         if (r < 0)
                 return r;
         length = strlen(path);
+        if (length >= PATH_MAX - 1) /* 6.1 cuts it there in silence, newer kernels refuse to tell */
+                return -ENAMETOOLONG;
         if (length >= strlen(deleted) && strcmp(path + length - strlen(deleted), deleted) == 0) {
                 _cleanup_close_ int directory = cgroup_open(real, path, O_PATH);
 

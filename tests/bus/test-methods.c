@@ -196,7 +196,6 @@ static void test_reload(void **state) {
 static void test_bytes(void **state) {
         struct fixture *f = *state;
         _cleanup_reply_ sd_bus_message *objects = NULL;
-        _cleanup_free_ char *name = NULL;
         char **cgroups = NULL;
         write_file(f, "root/etc/coresched/tenants.d/bytes.conf", "[Tenant]\nCGroups=/a\\xff\\x20b\\xef\\xbf\\xbe\n");
         expect(f->root, MANAGER, "Reload", NULL, "");
@@ -280,7 +279,6 @@ static void test_restart(void **state) {
         world(f, "stubborn %d", pid);
         /* The daemon waits for the tenant to freeze when it is stopped: the caller hears of that. */
         _cleanup_reply_ sd_bus_message *m = NULL, *reply = NULL;
-        _cleanup_(sd_bus_slot_unrefp) sd_bus_slot *slot = NULL;
         assert_true(sd_bus_message_new_method_call(f->root, &m, CORESCHED_BUS_NAME, MANAGER, "Tag") >= 0);
         assert_true(sd_bus_message_append(m, "sa{sv}", "restart", 2, "CGroups", "as", 1, "/restart", "Policy", "s",
                                           "strict") >= 0);

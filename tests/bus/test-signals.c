@@ -80,7 +80,7 @@ static int on_properties(sd_bus_message *m, void *userdata, sd_bus_error *error)
 
 /* Handles all signals that the daemon sent before it answers a call. */
 static void listen_to_all(const struct fixture *f, sd_bus *bus) {
-        _cleanup_reply_ sd_bus_message *m = NULL, *reply = NULL;
+        _cleanup_reply_ sd_bus_message *reply = NULL;
         expect(bus, CORESCHED_PATH, "org.freedesktop.DBus.Peer", "Ping", &reply, "");
         while (sd_bus_process(bus, NULL) > 0)
                 ;

@@ -392,6 +392,9 @@ static void test_write_refused(void **state) {
         assert_int_equal(f.kind, FAILURE_INVALID_CGROUP);
         assert_int_equal(config_write_tenant(root, "a", bad, NULL, &f), -EINVAL);
         assert_int_equal(config_write_tenant(root, "a", NULL, NULL, &f), -EINVAL);
+        char below[] = "/a/b", *nested[] = {below, a, NULL};
+        assert_int_equal(config_write_tenant(root, "a", nested, NULL, &f), -EINVAL);
+        assert_int_equal(f.kind, FAILURE_INVALID_CGROUP);
         assert_int_equal(config_write_tenant(root, "a", good, "a;b", &f), -EINVAL);
         assert_int_equal(f.kind, FAILURE_INVALID_POLICY);
 

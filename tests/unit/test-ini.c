@@ -163,7 +163,7 @@ static void test_files(void **state) {
         assert_int_equal(mkfifo(scratch_path(scratch, "fifo.conf"), 0644), 0);
         assert_int_equal(ini_read(scratch_path(scratch, "fifo.conf"), known, note, NULL, &f), -EINVAL);
 
-        size_t size = 1024 * 1024;
+        size_t size = 1 << 20;
         char *text = malloc(size + 1);
         assert_non_null(text);
         memset(text, '\n', size + 1);

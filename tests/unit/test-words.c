@@ -14,13 +14,13 @@
         do {                                                                                                           \
                 static const char *const expected[] = {__VA_ARGS__};                                                   \
                 assert_int_equal(ELEMENTS(expected), max);                                                             \
-                for (int i = 0; i < max; i++)                                                                          \
+                for (int i = 0; i < (max); i++)                                                                        \
                         assert_string_equal(name##_word(i), expected[i]);                                              \
                 assert_null(name##_word(max));                                                                         \
         } while (0)
 #define CHECK_BACK(name, max)                                                                                          \
         do {                                                                                                           \
-                for (int i = 0; i < max; i++)                                                                          \
+                for (int i = 0; i < (max); i++)                                                                        \
                         assert_int_equal(name##_from_word(name##_word(i)), i);                                         \
                 assert_int_equal(name##_from_word(""), -EINVAL);                                                       \
                 assert_int_equal(name##_from_word("no-such-word"), -EINVAL);                                           \

@@ -6,6 +6,16 @@
 # command, the units, the test programs, the package - is a tar archive that the guest sees as its second disk.
 # Kernel messages go to $RUN/console and nowhere else.
 
+# shellcheck source=tests/vm/kernel.sh
+. "$TESTS/vm/kernel.sh"
+# shellcheck source=tests/vm/stock.sh
+. "$TESTS/vm/stock.sh"
+# shellcheck source=tests/vm/rootfs.sh
+. "$TESTS/vm/rootfs.sh"
+# shellcheck source=tests/vm/product.sh
+. "$TESTS/vm/product.sh"
+
+# shellcheck disable=SC2034 # for the usage of who sources this
 OPTIONS='[--smp S] [--numa N] [--cpu MODEL] [--kernel IMAGE|VERSION] [--memory MIB]
           [--image base|full] [--share DIR] [--timeout SECONDS] [--plain]'
 

@@ -2,10 +2,10 @@
 
 /*
  * Measures how much of the time tasks of two cgroups ran at once on the threads of one core, from the kernel's own
- * sched_switch events. Each sample: tracing goes on (in an instance of its own, removed at the end), this program visits
- * every CPU so that it is known who runs there, then sleeps; afterwards the events of all CPUs are put in order of time and
- * followed. It runs as SCHED_FIFO 1: behind two tagged tenants it would not be let in for seconds. A lost event, or a
- * cgroup that did not run at all, makes it fail: it would have measured nothing.
+ * sched_switch events. Each sample: tracing goes on (in an instance of its own, removed at the end), this program
+ * visits every CPU so that it is known who runs there, then sleeps; afterwards the events of all CPUs are put in order
+ * of time and followed. It runs as SCHED_FIFO 1: behind two tagged tenants it would not be let in for seconds. A lost
+ * event, or a cgroup that did not run at all, makes it fail: it would have measured nothing.
  */
 
 #include "guest.h"
@@ -37,13 +37,13 @@ static long pid_max;
 
 /* The cores: which one each CPU belongs to, or -1. */
 static int core_of[CPU_SETSIZE];
-static int n_cores;         /* all that have a CPU online */
+static int n_cores;          /* all that have a CPU online */
 static int n_threaded_cores; /* those that have more than one */
 
 struct sample {
-        uint64_t length;       /* ns */
-        uint64_t beside;       /* ns, of all cores together */
-        uint64_t longest;      /* ns */
+        uint64_t length;  /* ns */
+        uint64_t beside;  /* ns, of all cores together */
+        uint64_t longest; /* ns */
         unsigned long windows;
         unsigned cores;        /* on which one of the sides ran */
         uint64_t ran[N_SIDES]; /* ns of CPU time */
@@ -190,12 +190,12 @@ static void on_event(const struct trace_event *event, void *userdata) {
 
 static void take_sample(const char *cgroups[static 2], long seconds, struct sample *ret) {
         static struct follow follow;
-        struct timespec length = { .tv_sec = seconds };
+        struct timespec length = {.tv_sec = seconds};
 
         read_cores();
         read_sides(cgroups);
         memset(&follow, 0, sizeof follow);
-        *ret = (struct sample) {};
+        *ret = (struct sample){};
         follow.sample = ret;
 
         trace_start();
@@ -221,7 +221,8 @@ static void take_sample(const char *cgroups[static 2], long seconds, struct samp
         ret->length = follow.end - follow.begin;
         for (int side = FIRST; side <= SECOND; side++)
                 if (ret->ran[side] == 0)
-                        die(STATUS_ERROR, "no task of %s ran during the sample: nothing was measured", cgroups[side - FIRST]);
+                        die(STATUS_ERROR, "no task of %s ran during the sample: nothing was measured",
+                            cgroups[side - FIRST]);
 }
 
 static int compare(const void *a, const void *b) {
@@ -242,8 +243,8 @@ int main(int argc, char **argv) {
         const char *cgroups[2];
         long samples = 5, seconds = 2;
         double shares[SAMPLES_MAX];
-        const struct sched_param priority = { .sched_priority = 1 };
-        const struct sigaction action = { .sa_handler = on_signal };
+        const struct sched_param priority = {.sched_priority = 1};
+        const struct sigaction action = {.sa_handler = on_signal};
         int i = 1;
 
         for (; i < argc && argv[i][0] == '-'; i++) {
@@ -274,7 +275,8 @@ int main(int argc, char **argv) {
                 die_errno("no memory");
         read_cores();
         if (n_threaded_cores == 0)
-                (void) fprintf(stderr, "beside: no core has more than one thread online: nobody can run beside anybody\n");
+                (void) fprintf(stderr,
+                               "beside: no core has more than one thread online: nobody can run beside anybody\n");
         trace_open();
 
         for (long n = 0; n < samples; n++) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Reads cookies from the kernel, task by task, and checks what is asserted of them. It knows of the product only the name
- * of its process. Every thread of the host is looked at, through /proc; tasks that end meanwhile, and those that have
- * ended but are still there (they never run again), do not count.
+ * Reads cookies from the kernel, task by task, and checks what is asserted of them. It knows of the product only the
+ * name of its process. Every thread of the host is looked at, through /proc; tasks that end meanwhile, and those that
+ * have ended but are still there (they never run again), do not count.
  *
  * Exit status: 0 it holds, 1 it does not (with the tasks that break it on stderr), 2 usage, 3 cookies cannot be read.
  */
@@ -62,7 +62,7 @@ static ssize_t read_proc(char *buffer, size_t size, const char *format, int tgid
 static void add_task(pid_t tgid, pid_t tid) {
         static size_t allocated;
         char buffer[8192], *open, *close, *line, *end;
-        struct task task = { .tid = tid, .tgid = tgid };
+        struct task task = {.tid = tid, .tgid = tgid};
 
         if (read_proc(buffer, sizeof buffer, "/proc/%d/task/%d/stat", tgid, tid) < 0)
                 return;
@@ -127,7 +127,8 @@ static void read_all(void) {
 }
 
 static void print_task(FILE *to, const struct task *task) {
-        (void) fprintf(to, "%d %d %08" PRIx64 " %s %s\n", task->tid, task->tgid, task->cookie, task->cgroup, task->comm);
+        (void) fprintf(to, "%d %d %08" PRIx64 " %s %s\n", task->tid, task->tgid, task->cookie, task->cgroup,
+                       task->comm);
 }
 
 /* Shows a task that breaks what was asserted, as long as there are not too many. */
@@ -174,7 +175,8 @@ static bool all_carry(const char *cgroup, uint64_t cookie, size_t n) {
                 if (cgroup_below(tasks[i].cgroup, cgroup) && tasks[i].cookie != cookie)
                         blame(&tasks[i], wrong++);
         if (wrong > 0)
-                (void) fprintf(stderr, "%zu of the %zu threads in %s do not carry the cookie %08" PRIx64 "\n", wrong, n, cgroup, cookie);
+                (void) fprintf(stderr, "%zu of the %zu threads in %s do not carry the cookie %08" PRIx64 "\n", wrong, n,
+                               cgroup, cookie);
         return wrong == 0;
 }
 
@@ -212,7 +214,8 @@ static bool assert_distinct(char **cgroups, int n) {
                 good = assert_same(cgroups[i], &cookies[i]) && good;
                 for (int j = 0; j < i; j++)
                         if (cookies[i] != 0 && cookies[i] == cookies[j]) {
-                                (void) fprintf(stderr, "%s and %s share the cookie %08" PRIx64 "\n", cgroups[j], cgroups[i], cookies[i]);
+                                (void) fprintf(stderr, "%s and %s share the cookie %08" PRIx64 "\n", cgroups[j],
+                                               cgroups[i], cookies[i]);
                                 good = false;
                         }
         }
@@ -247,7 +250,8 @@ static bool assert_only(char **cgroups, int n) {
         for (size_t i = 0; parked && i < n_tasks; i++)
                 if (&tasks[i] != parked && tasks[i].cookie == parked->cookie) {
                         blame(&tasks[i], wrong++);
-                        (void) fprintf(stderr, "it carries the cookie of the parked thread %d of " DAEMON_COMM "\n", parked->tid);
+                        (void) fprintf(stderr, "it carries the cookie of the parked thread %d of " DAEMON_COMM "\n",
+                                       parked->tid);
                 }
         if (wrong == 0)
                 (void) printf("nobody else carries a cookie (%s parked thread)\n", parked ? "one" : "no");

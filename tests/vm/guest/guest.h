@@ -2,8 +2,8 @@
 #pragma once
 
 /*
- * What the programs of the test bed share: names of cgroups, the tasks in them, and the kernel's word on cookies. It shares
- * nothing with the product, on purpose: what checks must not be what is checked.
+ * What the programs of the test bed share: names of cgroups, the tasks in them, and the kernel's word on cookies. It
+ * shares nothing with the product, on purpose: what checks must not be what is checked.
  */
 
 #include <stdarg.h>
@@ -30,8 +30,8 @@ long parse_number(const char *what, const char *text, long least, long most);
 
 /*
  * The path of a cgroup as the kernel writes it ("/tenant.slice/tenant-a.slice"), from that, from the same without its
- * slash, from a path below /sys/fs/cgroup, or from the name of a slice ("tenant-a.slice"). Ends the program if there is no
- * such cgroup. Never freed.
+ * slash, from a path below /sys/fs/cgroup, or from the name of a slice ("tenant-a.slice"). Ends the program if there is
+ * no such cgroup. Never freed.
  */
 const char *cgroup_name(const char *name);
 

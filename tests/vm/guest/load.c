@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * Makes work to be watched, tagged and measured: run it inside the cgroup that shall have it. It says "ready" on stdout, and
- * to systemd if started by a Type=notify unit, once all that was asked for is there; then it stays until it is ended,
- * and all that it started goes with it.
+ * Makes work to be watched, tagged and measured: run it inside the cgroup that shall have it. It says "ready" on
+ * stdout, and to systemd if started by a Type=notify unit, once all that was asked for is there; then it stays until it
+ * is ended, and all that it started goes with it.
  */
 
 #include "guest.h"
@@ -64,7 +64,7 @@ static void *sleep_thread(void *userdata) {
 }
 
 static void sleep_ms(long ms) {
-        struct timespec time = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 };
+        struct timespec time = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 
         (void) nanosleep(&time, NULL);
 }
@@ -84,7 +84,7 @@ static pid_t child(void) {
 
 static void ready(void) {
         const char *name = getenv("NOTIFY_SOCKET");
-        struct sockaddr_un address = { .sun_family = AF_UNIX };
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
         static const char message[] = "READY=1";
         size_t length;
         int fd;
@@ -126,7 +126,7 @@ static _Noreturn void processes(long n, bool busy, bool dumpable) {
         stay();
 }
 
-static _Noreturn void threads(long n, void *(*what)(void *)) {
+static _Noreturn void threads(long n, void *(*what)(void *) ) {
         pthread_attr_t attributes;
 
         (void) pthread_attr_init(&attributes);
@@ -214,7 +214,8 @@ static _Noreturn void into(const char *cgroup, long n) {
                 if (pid < 0)
                         die_errno("cannot start a process in %s", path);
                 if (pid == 0) {
-                        /* Not libc's fork: it keeps nothing of its own right here, and the child needs nothing of it. */
+                        /* Not libc's fork: it keeps nothing of its own right here, and the child needs nothing of it.
+                         */
                         if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
                                 _exit(1);
                         for (;;)

@@ -154,7 +154,7 @@ void trace_stop(void) {
 
 static void add_event(int cpu, uint64_t time, const unsigned char *data, size_t size) {
         static size_t allocated;
-        struct trace_event event = { .time = time, .cpu = cpu, .order = n_events };
+        struct trace_event event = {.time = time, .cpu = cpu, .order = n_events};
         const struct layout *layout;
         uint16_t id;
         int32_t a, b;
@@ -258,7 +258,8 @@ static void check_lost(int cpu) {
                         continue;
                 found++;
                 if (lost > 0)
-                        die(STATUS_ERROR, "CPU %d lost %lu events: too many for the buffer; take shorter samples", cpu, lost);
+                        die(STATUS_ERROR, "CPU %d lost %lu events: too many for the buffer; take shorter samples", cpu,
+                            lost);
         }
         (void) fclose(file);
         if (found != 3)

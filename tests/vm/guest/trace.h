@@ -2,9 +2,9 @@
 #pragma once
 
 /*
- * The kernel's trace of who runs where, from an instance of its own under /sys/kernel/tracing/instances, which is removed
- * when the program ends, by whatever way but SIGKILL (one that was left so is removed by the next program that opens a
- * trace). Every failure ends the program, a lost event too: what is given out is complete.
+ * The kernel's trace of who runs where, from an instance of its own under /sys/kernel/tracing/instances, which is
+ * removed when the program ends, by whatever way but SIGKILL (one that was left so is removed by the next program that
+ * opens a trace). Every failure ends the program, a lost event too: what is given out is complete.
  */
 
 #include <stddef.h>

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* cookie_ops and sched_ops on a real kernel. */
+#include "kernel-check.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#define UNTOUCHED 77
+
+static int core(unsigned long command, pid_t pid, unsigned long scope) {
+        return prctl(PR_SCHED_CORE, command, pid, scope, 0) < 0 ? -errno : 0;
+}
+
+static int deliver(enum delivery_kind kind, pid_t source, uint64_t *cookie, bool by_thread, pid_t target) {
+        struct delivery_target t = {.tid = target, .error = UNTOUCHED};
+        struct delivery job = {.kind = kind,
+                               .source = source,
+                               .cookie = cookie ? *cookie : 0,
+                               .by_thread = by_thread,
+                               .targets = &t,
+                               .n_targets = 1};
+        int r = kernel.cookie->deliver(kernel.data, &job);
+
+        if (r >= 0 && cookie)
+                *cookie = job.cookie;
+        return r < 0 ? r : t.error;
+}
+
+static void probe(void) {
+        static const int wanted[] = {[HOST_COOKIES] = 0, [HOST_NO_SMT] = -ENODEV, [HOST_NO_CORE] = -EINVAL};
+
+        CHECK_IS(kernel.cookie->probe(kernel.data), wanted[host]);
+}
+
+static void refused(void) {
+        int wanted = host == HOST_NO_SMT ? -ENODEV : -EINVAL;
+        pid_t pid = start_sleeping();
+        struct delivery_target targets[2] = {{.tid = pid, .error = UNTOUCHED}, {.tid = pid, .error = UNTOUCHED}};
+        uint64_t cookie = 5;
+
+        CHECK_IS(kernel.cookie->get(kernel.data, pid, &cookie), wanted);
+        CHECK_IS(cookie, 5);
+        for (enum delivery_kind kind = DELIVER_NEW; kind <= DELIVER_CLEAR; kind++) {
+                struct delivery job = {
+                        .kind = kind, .source = pid, .cookie = 9, .targets = targets, .n_targets = ELEMENTS(targets)};
+                CHECK_IS(kernel.cookie->deliver(kernel.data, &job), wanted);
+                CHECK_IS(targets[0].error, host == HOST_NO_SMT ? -ENODEV : UNTOUCHED);
+                CHECK_IS(targets[1].error, host == HOST_NO_SMT ? -ENODEV : UNTOUCHED);
+        }
+        CHECK_IS(kernel.cookie->hold(kernel.data, true), wanted);
+        CHECK_IS(kernel.cookie->hold(kernel.data, false), 0);
+}
+
+static void get(void) {
+        pid_t pid = start_sleeping(), gone = start_sleeping();
+        uint64_t cookie = 5;
+
+        finish(gone);
+        CHECK_IS(kernel.cookie->get(kernel.data, gone, &cookie), -ESRCH);
+        CHECK_IS(cookie, 5);
+        CHECK_IS(kernel.cookie->get(kernel.data, pid, &cookie), 0);
+        CHECK_IS(cookie, 0);
+        CHECK_IS(core(PR_SCHED_CORE_CREATE, pid, PR_SCHED_CORE_SCOPE_THREAD), 0);
+        CHECK_IS(kernel.cookie->get(kernel.data, pid, &cookie), 0);
+        CHECK(cookie != 0);
+        CHECK_IS(cookie, cookie_of(pid));
+        CHECK_IS(kernel.cookie->get(kernel.data, 0, &cookie), -EINVAL);
+}
+
+static void new_share_clear(void) {
+        pid_t a = start_threads(4), b = start_sleeping(), c = start_threads(3), gone = start_sleeping();
+        struct delivery_target two[] = {{.tid = a}, {.tid = gone}, {.tid = b}, {.tid = 0}};
+        struct delivery job = {.kind = DELIVER_NEW, .targets = two, .n_targets = ELEMENTS(two)};
+        uint64_t cookie, other = 0;
+
+        finish(gone);
+        CHECK_IS(kernel.cookie->deliver(kernel.data, &job), 0);
+        CHECK_IS(two[0].error, 0);
+        CHECK_IS(two[1].error, -ESRCH);
+        CHECK_IS(two[2].error, 0);
+        CHECK_IS(two[3].error, -ESRCH);
+        cookie = job.cookie;
+        CHECK(cookie != 0);
+        CHECK(all_carry(a, cookie));
+        CHECK(all_carry(b, cookie));
+        CHECK(all_carry(c, 0));
+        CHECK_IS(own_carriers(), 0);
+
+        CHECK_IS(deliver(DELIVER_NEW, 0, &other, false, c), 0);
+        CHECK(other != 0 && other != cookie);
+        CHECK(all_carry(c, other));
+
+        CHECK_IS(deliver(DELIVER_SHARE, b, &cookie, false, c), 0);
+        CHECK(all_carry(c, cookie));
+        CHECK_IS(own_carriers(), 0);
+
+        CHECK_IS(deliver(DELIVER_CLEAR, 0, NULL, false, a), 0);
+        CHECK(all_carry(a, 0));
+        CHECK(all_carry(b, cookie));
+        CHECK_IS(own_carriers(), 0);
+}
+
+static int second_thread(pid_t tid, void *userdata) {
+        pid_t *pid = userdata;
+
+        if (tid == *pid)
+                return 0;
+        *pid = tid;
+        return 1;
+}
+
+static void by_thread(void) {
+        pid_t a = start_threads(3), thread = a;
+        uint64_t cookie = 0;
+
+        CHECK_IS(each_thread(a, second_thread, &thread), 1);
+        CHECK_IS(deliver(DELIVER_NEW, 0, &cookie, true, thread), 0);
+        CHECK_IS(cookie_of(thread), cookie);
+        CHECK_IS(cookie_of(a), 0);
+        /* any thread of a group leads to the whole of it */
+        CHECK_IS(deliver(DELIVER_SHARE, thread, &cookie, false, thread), 0);
+        CHECK(all_carry(a, cookie));
+        CHECK_IS(deliver(DELIVER_CLEAR, 0, NULL, true, thread), 0);
+        CHECK_IS(cookie_of(thread), 0);
+        CHECK_IS(cookie_of(a), cookie);
+}
+
+static void stale_source(void) {
+        pid_t a = start_sleeping(), b = start_sleeping(), gone = start_sleeping();
+        uint64_t cookie = 0, none = 0;
+
+        finish(gone);
+        CHECK_IS(deliver(DELIVER_NEW, 0, &cookie, false, a), 0);
+        CHECK_IS(core(PR_SCHED_CORE_CREATE, a, PR_SCHED_CORE_SCOPE_THREAD), 0); /* it gave itself another one */
+        CHECK_IS(deliver(DELIVER_SHARE, a, &cookie, false, b), -ESTALE);
+        CHECK_IS(own_carriers(), 0);
+        CHECK_IS(deliver(DELIVER_SHARE, b, &cookie, false, a), -ESTALE);
+        CHECK_IS(deliver(DELIVER_SHARE, gone, &cookie, false, b), -ESRCH);
+        CHECK_IS(deliver(DELIVER_SHARE, a, &none, false, b), -EINVAL);
+        CHECK_IS(deliver(DELIVER_SHARE, 0, &cookie, false, b), -EINVAL);
+        CHECK_IS(cookie_of(b), 0);
+        CHECK_IS(own_carriers(), 0);
+}
+
+/* A process that dies, and one whose first thread is dead, are targets like any other. */
+static _Noreturn void *end_first(_unused_ void *userdata) {
+        for (;;)
+                pause();
+}
+
+static void be_leaderless(_unused_ void *userdata) {
+        pthread_t thread;
+
+        pthread_create(&thread, NULL, end_first, NULL);
+        pthread_exit(NULL);
+}
+
+static bool two_and_dead(void *userdata) {
+        struct task_info info;
+
+        return kernel.task_info(kernel.data, *(pid_t *) userdata, &info) == 0 && info.stopped;
+}
+
+static void dead_leader(void) {
+        pid_t a = start(be_leaderless, NULL), thread = a;
+        uint64_t cookie = 0;
+
+        CHECK(soon(two_and_dead, &a));
+        CHECK_IS(each_thread(a, second_thread, &thread), 1);
+        CHECK_IS(deliver(DELIVER_NEW, 0, &cookie, false, a), 0);
+        CHECK_IS(cookie_of(thread), cookie);
+}
+
+static int find_carrier(pid_t tid, void *userdata) {
+        if (cookie_of(tid) == 0)
+                return 0;
+        *(pid_t *) userdata = tid;
+        return 1;
+}
+
+static void hold(void) {
+        pid_t holder = 0, a = start_sleeping();
+        uint64_t cookie, other = 0;
+
+        CHECK_IS(kernel.cookie->hold(kernel.data, false), 0);
+        CHECK_IS(kernel.cookie->hold(kernel.data, true), 0);
+        CHECK_IS(own_carriers(), 1);
+        CHECK_IS(each_thread(getpid(), find_carrier, &holder), 1);
+        cookie = cookie_of(holder);
+        CHECK_IS(deliver(DELIVER_NEW, 0, &other, false, a), 0);
+        CHECK(other != cookie);
+        CHECK_IS(kernel.cookie->hold(kernel.data, true), 0);
+        CHECK_IS(own_carriers(), 1);
+        CHECK_IS(cookie_of(holder), cookie);
+        /* somebody took it away */
+        CHECK_IS(core(PR_SCHED_CORE_SHARE_TO, holder, PR_SCHED_CORE_SCOPE_THREAD), 0);
+        CHECK_IS(own_carriers(), 0);
+        CHECK_IS(kernel.cookie->hold(kernel.data, true), 0);
+        CHECK_IS(own_carriers(), 1);
+        CHECK_IS(kernel.cookie->hold(kernel.data, false), 0);
+        CHECK_IS(own_carriers(), 0);
+        CHECK_IS(tgkill(getpid(), holder, 0), -1);
+}
+
+/* Not root: what belongs to others is refused, and only that. */
+static void as_user(void) {
+        pid_t theirs = getppid(), ours;
+        struct delivery_target targets[2];
+        struct delivery job = {.kind = DELIVER_NEW, .targets = targets, .n_targets = ELEMENTS(targets)};
+        struct failure f = {0};
+        uint64_t cookie = 5;
+
+        CHECK_IS(setuid(1000), 0);
+        prctl(PR_SET_DUMPABLE, 1);
+        CHECK_IS(kernel_open(&kernel, &f), 0);
+        ours = start_sleeping();
+        targets[0] = (struct delivery_target){.tid = theirs};
+        targets[1] = (struct delivery_target){.tid = ours};
+        CHECK_IS(kernel.cookie->get(kernel.data, theirs, &cookie), -EPERM);
+        CHECK_IS(cookie, 5);
+        CHECK_IS(kernel.cookie->deliver(kernel.data, &job), 0);
+        CHECK_IS(targets[0].error, -EPERM);
+        CHECK_IS(targets[1].error, 0);
+        CHECK_IS(cookie_of(ours), job.cookie);
+        job.kind = DELIVER_SHARE;
+        job.source = theirs;
+        targets[1].error = UNTOUCHED;
+        CHECK_IS(kernel.cookie->deliver(kernel.data, &job), -EPERM);
+        CHECK_IS(targets[1].error, UNTOUCHED);
+        CHECK_IS(own_carriers(), 0);
+        CHECK_IS(kernel.sched->realtime(kernel.data, true), -EPERM);
+        CHECK_IS(kernel.proc_events->listen(kernel.data, true), -EPERM);
+        CHECK_IS(kernel.proc_events->fd(kernel.data), -1);
+        kernel_close(&kernel);
+        finish(ours);
+
+        /* tagged, and with nobody to take 0 from */
+        CHECK_IS(core(PR_SCHED_CORE_CREATE, 0, PR_SCHED_CORE_SCOPE_THREAD), 0);
+        CHECK_IS(kernel_open(&kernel, &f), -EPERM);
+        CHECK_IS(f.kind, FAILURE_NOT_PERMITTED);
+        CHECK(strstr(f.text, "cookie"));
+}
+
+static void not_permitted(void) {
+        in_child(as_user);
+}
+
+static void tagged_opens(void) {
+        struct failure f = {0};
+        uint64_t cookie = 0;
+        pid_t a;
+
+        CHECK_IS(core(PR_SCHED_CORE_CREATE, 0, PR_SCHED_CORE_SCOPE_THREAD_GROUP), 0);
+        a = start_sleeping(); /* has it too */
+        CHECK(cookie_of(a) != 0);
+        CHECK_IS(kernel_open(&kernel, &f), 0);
+        CHECK_IS(own_carriers(), 0);
+        CHECK_IS(deliver(DELIVER_CLEAR, 0, NULL, false, a), 0);
+        CHECK_IS(cookie_of(a), 0);
+        CHECK_IS(kernel.cookie->hold(kernel.data, true), 0);
+        /* and again while it runs */
+        CHECK_IS(core(PR_SCHED_CORE_CREATE, getpid(), PR_SCHED_CORE_SCOPE_THREAD_GROUP), 0);
+        CHECK(own_carriers() > 1);
+        CHECK_IS(deliver(DELIVER_NEW, 0, &cookie, false, a), 0);
+        CHECK_IS(cookie_of(a), cookie);
+        CHECK_IS(own_carriers(), 1);
+        CHECK_IS(deliver(DELIVER_CLEAR, 0, NULL, false, a), 0);
+        CHECK_IS(cookie_of(a), 0);
+        kernel_close(&kernel);
+        CHECK_IS(own_carriers(), 0);
+        finish(a);
+}
+
+static void tagged_itself(void) {
+        in_child(tagged_opens);
+}
+
+/* ---- SMT goes off in the middle ---- */
+
+struct toggler {
+        volatile bool stop;
+        unsigned times;
+};
+
+static int set_smt(const char *word) {
+        _cleanup_close_ int fd = open("/sys/devices/system/cpu/smt/control", O_WRONLY | O_CLOEXEC);
+
+        return fd < 0 || write(fd, word, strlen(word)) < 0 ? -errno : 0;
+}
+
+static void *toggle(void *userdata) {
+        struct toggler *t = userdata;
+
+        while (!t->stop) {
+                (void) set_smt("off");
+                usleep(1000 + (t->times * 7919) % 20000);
+                (void) set_smt("on");
+                usleep(1000 + (t->times * 104729) % 20000);
+                t->times++;
+        }
+        return NULL;
+}
+
+static int not_realtime(pid_t tid, void *userdata) {
+        *(unsigned *) userdata += sched_getscheduler(tid) == (SCHED_FIFO | SCHED_RESET_ON_FORK);
+        return 0;
+}
+
+static void smt_toggled(void) {
+        enum { N = 300 };
+        static struct delivery_target targets[N];
+        unsigned n_off = 0, n_half = 0, n_on = 0, n_realtime = 0;
+        struct toggler t = {0};
+        uint64_t cookie = 0;
+        pthread_t thread;
+        pid_t a = start_threads(4), many = start_threads(N);
+
+        CHECK_IS(deliver(DELIVER_NEW, 0, &cookie, false, a), 0);
+        CHECK_IS(kernel.sched->realtime(kernel.data, true), 0);
+        CHECK_IS(pthread_create(&thread, NULL, toggle, &t), 0);
+        for (usec_t end = now() + 20 * USEC_PER_SEC; now() < end || (n_half == 0 && now() < end + 40 * USEC_PER_SEC);) {
+                struct delivery job = {.kind = DELIVER_SHARE + (n_on + n_off) % 2,
+                                       .source = a,
+                                       .cookie = cookie,
+                                       .targets = targets,
+                                       .n_targets = N};
+                bool reached = false, missed = false, held = false;
+                int r;
+
+                for (size_t i = 0; i < N; i++)
+                        targets[i] = (struct delivery_target){.tid = many, .error = UNTOUCHED};
+                r = kernel.cookie->deliver(kernel.data, &job);
+                for (size_t i = 0; i < N; i++) {
+                        held = held || targets[i].error == UNTOUCHED;
+                        reached = reached || targets[i].error == 0;
+                        missed = missed || targets[i].error == -ENODEV;
+                }
+                if (held || (r == 0 && missed) || (r != 0 && !missed)) {
+                        t.stop = true;
+                        check_failed(__FILE__, __LINE__, "deliver gave %d, untouched %d, reached %d, missed %d", r,
+                                     held, reached, missed);
+                        break;
+                }
+                n_on += r == 0;
+                n_off += r == -ENODEV && !reached;
+                n_half += r == -ENODEV && reached;
+                (void) kernel.cookie->hold(kernel.data, (n_on + n_off) % 3 != 0);
+        }
+        t.stop = true;
+        pthread_join(thread, NULL);
+        (void) kernel.cookie->hold(kernel.data, false);
+        printf("# SMT switched %u times; deliveries: %u done, %u refused, %u half-way\n", t.times, n_on, n_off, n_half);
+        CHECK_IS(set_smt("on"), 0);
+        CHECK(n_on > 0 && n_off > 0 && n_half > 0);
+        CHECK_IS(own_carriers(), 0);
+        CHECK_IS(cookie_of(a), cookie);
+        CHECK_IS(kernel.cookie->hold(kernel.data, true), 0);
+        CHECK_IS(own_carriers(), 1);
+        (void) each_thread(getpid(), not_realtime, &n_realtime);
+        CHECK_IS(n_realtime, 2); /* the courier of now as the one of before */
+        CHECK_IS(kernel.sched->realtime(kernel.data, false), 0);
+        CHECK_IS(deliver(DELIVER_CLEAR, 0, NULL, false, a), 0);
+        CHECK(all_carry(a, 0));
+        CHECK_IS(kernel.cookie->hold(kernel.data, false), 0);
+        CHECK_IS(own_carriers(), 0);
+}
+
+/* ---- how dear it is ---- */
+
+static int compare_double(const void *a, const void *b) {
+        double x = *(const double *) a, y = *(const double *) b;
+
+        return (x > y) - (x < y);
+}
+
+static void speed(void) {
+        enum { N = 1000, ROUNDS = 5 };
+        static struct delivery_target targets[N];
+        struct delivery job = {.kind = DELIVER_NEW, .targets = targets, .n_targets = N};
+        double push[ROUNDS], read[ROUNDS], bare_push = 0, bare_get = 0;
+
+        for (size_t i = 0; i < N; i++) {
+                targets[i].tid = start_sleeping();
+                CHECK(targets[i].tid > 0);
+        }
+        for (size_t round = 0; round < ROUNDS; round++) {
+                uint64_t cookie;
+                usec_t at[5];
+
+                at[0] = now();
+                CHECK_IS(core(PR_SCHED_CORE_CREATE, 0, PR_SCHED_CORE_SCOPE_THREAD), 0);
+                for (size_t i = 0; i < N; i++)
+                        CHECK_IS(core(PR_SCHED_CORE_SHARE_TO, targets[i].tid, PR_SCHED_CORE_SCOPE_THREAD_GROUP), 0);
+                CHECK_IS(core(PR_SCHED_CORE_SHARE_FROM, 1, PR_SCHED_CORE_SCOPE_THREAD), 0);
+                at[1] = now();
+                CHECK_IS(kernel.cookie->deliver(kernel.data, &job), 0);
+                at[2] = now();
+                for (size_t i = 0; i < N; i++)
+                        CHECK(cookie_of(targets[i].tid) == job.cookie);
+                at[3] = now();
+                for (size_t i = 0; i < N; i++)
+                        CHECK(kernel.cookie->get(kernel.data, targets[i].tid, &cookie) == 0 && cookie == job.cookie);
+                at[4] = now();
+                bare_push += (double) (at[1] - at[0]) / N / ROUNDS;
+                bare_get += (double) (at[3] - at[2]) / N / ROUNDS;
+                push[round] = (double) (at[2] - at[1]) / (double) (at[1] - at[0]);
+                read[round] = (double) (at[4] - at[3]) / (double) (at[3] - at[2]);
+        }
+        qsort(push, ROUNDS, sizeof(*push), compare_double);
+        qsort(read, ROUNDS, sizeof(*read), compare_double);
+        printf("# %d processes: deliver takes %.2f times the bare loop (%.1f us a process), get %.2f times (%.1f us)\n",
+               N, push[ROUNDS / 2], bare_push, read[ROUNDS / 2], bare_get);
+        CHECK(push[ROUNDS / 2] < 1.5);
+        CHECK(read[ROUNDS / 2] < 1.5);
+}
+
+/* ---- scheduling ---- */
+
+static void burn(usec_t how_long) {
+        for (usec_t end = now() + how_long; now() < end;)
+                ;
+}
+
+static void *own_policy(void *userdata) {
+        *(int *) userdata = sched_getscheduler(0);
+        return NULL;
+}
+
+static void realtime(void) {
+        unsigned n = 0;
+        usec_t before, used;
+        pthread_t thread;
+        int policy = -1;
+
+        before = kernel.sched->realtime_used(kernel.data);
+        burn(20000);
+        CHECK_IS(kernel.sched->realtime_used(kernel.data), before);
+        CHECK_IS(kernel.sched->realtime(kernel.data, true), 0);
+        CHECK_IS(kernel.sched->realtime(kernel.data, true), 0);
+        CHECK_IS(sched_getscheduler(0), SCHED_FIFO | SCHED_RESET_ON_FORK);
+        (void) each_thread(getpid(), not_realtime, &n);
+        CHECK_IS(n, 2);
+        CHECK_IS(pthread_create(&thread, NULL, own_policy, &policy), 0);
+        pthread_join(thread, NULL);
+        CHECK_IS(policy, SCHED_OTHER);
+        burn(50000);
+        used = kernel.sched->realtime_used(kernel.data) - before;
+        CHECK(used > 1000);
+        CHECK_IS(kernel.sched->realtime(kernel.data, false), 0);
+        used = kernel.sched->realtime_used(kernel.data);
+        burn(20000);
+        CHECK_IS(kernel.sched->realtime_used(kernel.data), used);
+        CHECK_IS(sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
+        n = 0;
+        (void) each_thread(getpid(), not_realtime, &n);
+        CHECK_IS(n, 0);
+}
+
+void test_cookies(void) {
+        run_test("probe", probe);
+        run_test("real-time scheduling", realtime);
+        if (host != HOST_COOKIES) {
+                run_test("all refused", refused);
+                return;
+        }
+        run_test("get", get);
+        run_test("new, share, clear", new_share_clear);
+        run_test("by thread", by_thread);
+        run_test("source gone or changed", stale_source);
+        run_test("a process whose first thread is dead", dead_leader);
+        run_test("the holder", hold);
+        run_test("without privileges", not_permitted);
+        run_test("tagged by somebody else", tagged_itself);
+        run_test("speed", speed);
+        run_test("SMT switched while delivering", smt_toggled);
+}
