@@ -37,6 +37,7 @@ struct manager {
         bool is_realtime, realtime_refused;
         bool held;            /* the parked holder is there */
         bool listening, deaf; /* to process events; they are not to be had */
+        int probed;           /* what the kernel said of core scheduling when SMT last changed */
         bool unsaved;
 };
 

@@ -279,6 +279,20 @@ static int on_turn(sd_event_source *source, void *userdata) {
         return 0;
 }
 
+/* SMT may have changed. All that was known of the tenants is void if it did. */
+static void on_smt(void *userdata) {
+        struct manager *m = userdata;
+        int probed = m->kernel->cookie->probe(m->kernel->data);
+
+        if (probed == m->probed)
+                return;
+        m->probed = probed;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                manager_mark(m, m->tenants.tenant[i]);
+        if (m->listener.manager_changed)
+                m->listener.manager_changed(m->listener_userdata);
+}
+
 /* ---- configuration ---- */
 
 static bool configured_now(const struct manager *m, const struct config *config, const struct tenant *tenant) {
@@ -425,6 +439,10 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
                 r = sd_event_add_post(event, &m->turn, on_turn, m);
         if (r >= 0)
                 r = manager_follow_start(m);
+        if (r >= 0) {
+                r = kernel->smt->watch(kernel->data, event, on_smt, m);
+                m->probed = kernel->cookie->probe(kernel->data);
+        }
         if (r >= 0)
                 r = protect_host(m);
         if (r >= 0)

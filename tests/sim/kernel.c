@@ -322,6 +322,13 @@ static int op_status(void *data, char **ret_control, bool *ret_active) {
         return 0;
 }
 
+static int op_smt_watch(void *data, sd_event *event, void (*changed)(void *userdata), void *userdata) {
+        struct sim *sim = data;
+        sim->smt_changed = changed;
+        sim->smt_userdata = userdata;
+        return 0;
+}
+
 static int op_realtime(void *data, bool on) {
         struct sim *sim = data;
         int r = sim_begin(sim, SIM_REALTIME);
@@ -354,7 +361,7 @@ static int op_task_info(void *data, pid_t tid, struct task_info *ret) {
 void sim_kernel(struct sim *sim, struct kernel *ret) {
         static const struct cookie_ops cookie = {op_probe, op_get, op_deliver, op_hold};
         static const struct cgroup_ops cgroup = {op_type, op_walk, op_list, op_of_task, op_frozen, op_freeze};
-        static const struct smt_ops smt = {op_status};
+        static const struct smt_ops smt = {op_status, op_smt_watch};
         static const struct sched_ops sched = {op_realtime, op_realtime_used};
         *ret = (struct kernel){.cookie = &cookie,
                                .cgroup = &cgroup,

@@ -110,6 +110,8 @@ struct sim {
 
         bool smt, supported, denied;
         char *smt_control;
+        void (*smt_changed)(void *userdata);
+        void *smt_userdata;
         bool realtime, realtime_denied;
         usec_t realtime_used;
 

@@ -383,6 +383,8 @@ void sim_smt(struct sim *sim, bool on) {
         sim->smt = on;
         free(sim->smt_control);
         sim->smt_control = must(strdup(on ? "on" : "off"));
+        if (sim->smt_changed)
+                sim->smt_changed(sim->smt_userdata);
 }
 
 void sim_advance(struct sim *sim, usec_t usec) {

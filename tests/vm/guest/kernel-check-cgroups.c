@@ -4,12 +4,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/sched.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 static const struct cgroup_ops *cg(void) {
@@ -355,16 +357,16 @@ static void walks(void) {
         CHECK(place(&seen, "/") == n_before);
 
         CHECK_IS(pthread_create(&thread, NULL, come_and_go, (void *) &stop), 0);
-        for (int i = 0; i < 2000; i++) {
+        for (usec_t end = now() + 5 * USEC_PER_SEC; now() < end;) {
                 int r = cg()->walk(kernel.data, BASE, look_at, &pids);
                 if (r != 0) {
-                        stop = true;
-                        check_failed(__FILE__, __LINE__, "walk %d gave %d", i, r);
+                        check_failed(__FILE__, __LINE__, "walk gave %d", r);
                         break;
                 }
         }
         stop = true;
         pthread_join(thread, NULL);
+        CHECK(pids.n == 0);
         CHECK_IS(remove_cgroup(BASE "/c"), 0);
         CHECK_IS(remove_cgroup(BASE "/a/b"), 0);
         CHECK_IS(remove_cgroup(BASE "/a"), 0);
@@ -397,7 +399,7 @@ static bool is_frozen(void *userdata) {
 }
 
 static void be_vfork_parent(_unused_ void *userdata) {
-        if (vfork() == 0) {
+        if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) { /* as vfork(), but with a memory of its own */
                 prctl(PR_SET_PDEATHSIG, SIGKILL);
                 for (;;)
                         pause();
@@ -466,7 +468,6 @@ static void freezing(void) {
         CHECK_IS(stopped(busy), 1);
         CHECK_IS(stopped(sleeping), 1);
         CHECK_IS(put_in("/", kthread), 0);
-        CHECK(soon(is_frozen, (void *) BASE "/f"));
         CHECK_IS(cg()->freeze(kernel.data, BASE "/f", false), 0);
         CHECK_IS(cg()->freeze(kernel.data, BASE "/none", true), -ENOENT);
         CHECK_IS(cg()->frozen(kernel.data, BASE "/none", &asked, &frozen), -ENOENT);
