@@ -24,7 +24,7 @@ static void pass_free(struct pass *pass) {
         free(pass->freeze_note);
         pids_done(&pass->members);
         pids_done(&pass->hints);
-        pids_done(&pass->delivered);
+        given_done(&pass->delivered);
         free(pass->failed);
         free(pass);
 }
@@ -46,15 +46,13 @@ int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *
                 pass->hints = tenant->pass->hints;
                 tenant->pass->hints = (struct pids){0};
                 pass->delivered = tenant->pass->delivered;
-                pass->by_thread = tenant->pass->by_thread;
                 pass->distrust = true;
-                tenant->pass->delivered = (struct pids){0};
+                tenant->pass->delivered = (struct given){0};
                 pass_free(tenant->pass);
-        } else if (tenant->unfinished.n > 0) {
+        } else if (tenant->unfinished.groups.n > 0 || tenant->unfinished.threads.n > 0) {
                 pass->delivered = tenant->unfinished;
-                pass->by_thread = tenant->unfinished_by_thread;
                 pass->distrust = true;
-                tenant->unfinished = (struct pids){0};
+                tenant->unfinished = (struct given){0};
         }
         tenant->pass = pass;
         return 0;
@@ -66,7 +64,7 @@ void pass_abort(const struct pass_context *c, struct tenant *tenant) {
 }
 
 void pass_note_fork(struct pass *pass, const struct proc_event *event) {
-        if (pids_contain(&pass->delivered, event->tid))
+        if (pids_contain(&pass->delivered.groups, event->tid) || pids_contain(&pass->delivered.threads, event->tid))
                 pass->lost = true;
         if (!pids_contain(&pass->members, event->parent_tgid) && !pids_contain(&pass->members, event->parent_tid))
                 return;
@@ -139,9 +137,9 @@ static int end(const struct pass_context *c, struct tenant *tenant, usec_t now, 
                 }
         }
         if (result < 0) {
+                tenant->wide = tenant->wide || pass->delivered.groups.n > 0 || pass->delivered.threads.n > 0;
                 tenant->unfinished = pass->delivered;
-                tenant->unfinished_by_thread = pass->by_thread;
-                pass->delivered = (struct pids){0};
+                pass->delivered = (struct given){0};
         }
         pass_free(TAKE(tenant->pass));
         return result;
@@ -222,15 +220,12 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
 
 /* Those that were given the tenant's cookie and are not inside any more: gone, moved away, or a stranger that got the
  * number of one that was gone. */
-static int add_strays(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
-        struct pass *pass = tenant->pass;
-
+static int add_strays(const struct pass_context *c, struct tenant *tenant, const struct pids *given, bool groups,
+                      struct sight *sight) {
         size_t cursor = 0;
-        for (size_t i = 0; i < pass->delivered.n; i++) {
-                struct seen seen = {.tid = pass->delivered.pid[i],
-                                    .leader = !pass->by_thread,
-                                    .place = SEEN_OUTSIDE,
-                                    .given = true};
+
+        for (size_t i = 0; i < given->n; i++) {
+                struct seen seen = {.tid = given->pid[i], .leader = groups, .place = SEEN_OUTSIDE, .given = true};
                 struct tenant *owner = NULL;
 
                 if (pids_next(&sight->inside, seen.tid, &cursor))
@@ -248,7 +243,7 @@ static int add_strays(const struct pass_context *c, struct tenant *tenant, struc
                                 c->dirty(owner, c->userdata);
                         continue;
                 }
-                pass->strayed = true;
+                tenant->pass->strayed = true;
                 r = sight_add(sight, &seen);
                 if (r < 0)
                         return r;
@@ -301,7 +296,13 @@ static int add_host(struct pass_context *c, struct tenant *tenant, struct sight 
                         if (carrier->tenant == tenant || pids_contain(&sight->inside, carrier->tid))
                                 continue;
                         seen.place = carrier->tenant ? SEEN_OTHER : SEEN_OUTSIDE;
-                        int r = sight_add(sight, &seen);
+                        /* The host was looked at a while ago. */
+                        int r = c->kernel->cookie->get(c->kernel->data, seen.tid, &seen.cookie);
+                        if (r == -ENODEV || r == -EINVAL)
+                                return r;
+                        if (r < 0 || seen.cookie != carrier->cookie)
+                                continue;
+                        r = sight_add(sight, &seen);
                         if (r < 0)
                                 return r;
                 }
@@ -316,7 +317,7 @@ static int observe(struct pass_context *c, struct tenant *tenant, struct sight *
         _cleanup_(sight_done) struct sight sight = {0};
 
         bool known = pass->wish == WISH_TAGGED && tenant->cookie != 0 && !pass->distrust;
-        int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered : &nobody, &sight);
+        int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered.groups : &nobody, &sight);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < sight.n && !pass->threaded; i++)
@@ -329,7 +330,9 @@ static int observe(struct pass_context *c, struct tenant *tenant, struct sight *
         if (r == 0)
                 r = watch_drain(c->kernel, c->tenants);
         if (r == 0)
-                r = add_strays(c, tenant, &sight);
+                r = add_strays(c, tenant, &pass->delivered.groups, true, &sight);
+        if (r == 0)
+                r = add_strays(c, tenant, &pass->delivered.threads, false, &sight);
         if (r == 0)
                 r = add_hints(c, tenant, &sight);
         if (r == 0 && pass->whole_host)

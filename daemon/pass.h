@@ -40,11 +40,10 @@ struct pass {
         char *freeze_note; /* why it was tagged live */
         size_t n_others;   /* threads inside that lead no group, at the last look that listed threads */
         unsigned rounds, clone_waits, thaw_tries;
-        struct pids members;    /* sorted: all that was seen inside, and their children */
-        struct pids hints;      /* children to look at */
-        struct pids delivered;  /* sorted: what was given the tenant's cookie */
-        bool by_thread;         /* ... some of it thread by thread */
-        bool strayed;           /* ... and some of it was found outside, and may have forked meanwhile */
+        struct pids members; /* sorted: all that was seen inside, and their children */
+        struct pids hints;   /* children to look at */
+        struct given delivered;
+        bool strayed;           /* some of it was found outside, and may have forked meanwhile */
         struct trouble *failed; /* what refused */
         size_t n_failed;
         bool cleared, settled; /* an untag's: some task was cleared; children in flight then were waited for */

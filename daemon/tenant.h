@@ -16,6 +16,17 @@ struct trouble {
 
 #define TROUBLES_KEPT 16
 
+/* Who was given a tenant's cookie. Both sorted. */
+struct given {
+        struct pids groups;  /* with all their threads */
+        struct pids threads; /* each alone */
+};
+
+static inline void given_done(struct given *given) {
+        pids_done(&given->groups);
+        pids_done(&given->threads);
+}
+
 struct tenant {
         char *name;
         char **cgroups; /* normalized; they need not exist yet */
@@ -39,8 +50,7 @@ struct tenant {
         bool changed; /* something that is seen outside changed since this was last cleared */
         bool touched; /* the last pass changed the cookie of some task */
         /* To whom a pass that ended early gave the tenant's cookie: the next one sees whether they are still inside. */
-        struct pids unfinished;
-        bool unfinished_by_thread;
+        struct given unfinished;
 
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 
