@@ -68,7 +68,7 @@ static const struct option_row {
         {OPT_CGROUP, TAG, "--cgroup", "PATH", "Cgroup of the tenant, may be given several times (tag)"},
         {OPT_PERSISTENT, TAG | UNTAG, "--persistent", NULL, "Also write or remove the configuration (tag, untag)"},
         {OPT_FORCE, TAG | UNTAG, "--force", NULL,
-         "Even if nothing can protect it (tag), or the cookie is not ours (untag)"},
+         "Even if nothing can protect it (tag), or its cookies cannot be taken back (untag)"},
         {OPT_ALL, UNTAG, "--all", NULL, "All tenants (untag)"},
         {OPT_JSON, EVERY & ~(unsigned) (UNTAG | RELOAD), "--json", "MODE", "Print JSON: short, pretty, off"},
         {OPT_NO_PAGER, EVERY, "--no-pager", NULL, "Do not pipe output into a pager"},

@@ -235,7 +235,7 @@ static int walk(const struct real *real, const char *path, cgroup_visit_t visit,
                 return fd;
         *ret_seen = true;
         r = visit(path, userdata);
-        if (r < 0) {
+        if (r != 0) {
                 close(fd);
                 return r;
         }
@@ -250,7 +250,7 @@ static int walk(const struct real *real, const char *path, cgroup_visit_t visit,
                         return -ENOMEM;
                 }
                 r = walk(real, child, visit, userdata, &seen);
-                if (r < 0)
+                if (r != 0)
                         return r;
         }
         return 0;
@@ -261,7 +261,7 @@ static int cgroup_walk(void *data, const char *path, cgroup_visit_t visit, void 
         int r;
 
         r = walk(data, path, visit, userdata, &seen);
-        return r < 0 ? r : seen ? 0 : -ENOENT;
+        return r != 0 ? r : seen ? 0 : -ENOENT;
 }
 
 #define PID_LIMIT (1 << 26) /* far above the kernel's own, 1 << 22; ten times it still fits */

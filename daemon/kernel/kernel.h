@@ -62,8 +62,8 @@ enum cgroup_type {
         CGROUP_DOMAIN_INVALID, /* neither can be used */
 };
 
-/* Called for the cgroup itself and each one below it, parents first. A negative result ends the walk and is its result.
- */
+/* Called for the cgroup itself and each one below it, parents first. A result other than 0 ends the walk, and is its
+ * result. */
 typedef int (*cgroup_visit_t)(const char *path, void *userdata);
 
 struct cgroup_ops {

@@ -214,10 +214,10 @@ static int op_walk(void *data, const char *path, cgroup_visit_t visit, void *use
         if (r < 0)
                 return r;
         qsort(paths, strv_length(paths), sizeof(*paths), compare_paths);
-        for (char **p = paths; *p && r >= 0; p++)
+        for (char **p = paths; *p && r == 0; p++)
                 if (sim_cgroup_find(sim, *p))
                         r = visit(*p, userdata);
-        return r < 0 ? r : 0;
+        return r;
 }
 
 static bool listed(const struct sim *sim, const struct sim_thread *thread, struct sim_cgroup *cgroup, bool threads) {
