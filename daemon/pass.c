@@ -507,8 +507,8 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
                 r = go(c, tenant, now, ret_again);
         if (r > 0)
                 return 1;
-        /* Where the kernel has no cookies, or gave none, there is none to take back. */
-        if (pass->wish != WISH_TAGGED && (r == -EINVAL || (r == -ENODEV && tenant->cookie == 0)))
+        /* Where it has no cookie and none can be had, there is none to take back. */
+        if (pass->wish != WISH_TAGGED && tenant->cookie == 0 && (r == -EINVAL || r == -ENODEV))
                 r = 0;
         if (r < 0)
                 conclude_error(c, tenant, r);
