@@ -260,7 +260,7 @@ static int op_of_task(void *data, pid_t tid, char **ret) {
         int r = sim_begin(sim, SIM_OF_TASK);
         if (r < 0)
                 return r;
-        const struct sim_thread *thread = sim_thread(sim, tid);
+        const struct sim_thread *thread = sim_thread(sim, tid == getpid() ? SIM_DAEMON : tid);
         if (!thread)
                 return -ESRCH;
         bool in_flight = thread->stage == SIM_FORKING || thread->stage == SIM_FORKED;

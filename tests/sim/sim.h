@@ -91,6 +91,7 @@ struct sim_queue {
         size_t first, n, allocated;
         size_t limit; /* more than these are lost; 0: no limit */
         int fd;       /* an eventfd, or -1 */
+        bool readable;
 };
 
 struct sim {

@@ -247,6 +247,8 @@ pid_t sim_spawn(struct sim *sim, pid_t tid, const char *path, unsigned n) {
                         return other;
                 sim_queue_proc(sim, PROC_EVENT_FORK, sim->thread[other]);
         }
+        if (cgroup->watched)
+                sim_queue_cgroup(sim, CGROUP_EVENT_MOVED_IN, path);
         return leader;
 }
 
