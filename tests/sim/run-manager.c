@@ -96,12 +96,12 @@ static void tag(struct stage *stage, unsigned i) {
         manager_tag(stage->manager, &request, answered, stage);
 }
 
-static void untag(struct stage *stage, unsigned i) {
+static void untag(struct stage *stage, unsigned i, bool force) {
         if (!tenants_find(manager_tenants(stage->manager), name[i]))
                 return;
         play_say(&stage->play, "untag %s", name[i]);
         stage->pending++;
-        manager_untag(stage->manager, name[i], false, false, answered, stage);
+        manager_untag(stage->manager, name[i], force, false, answered, stage);
         run_quiet(stage);
         if (!tenants_find(manager_tenants(stage->manager), name[i]))
                 sim_inside(stage->play.sim, play_cgroup(i), false);
@@ -149,11 +149,14 @@ static void check_all_untagged(struct stage *stage) {
         const struct sim *sim = stage->play.sim;
         for (pid_t i = SIM_PID_MIN; i <= sim->pid_max; i++) {
                 const struct sim_thread *thread = sim->thread[i];
-                bool left = true;
+                bool left = true, denied = false;
                 for (unsigned k = 0; thread && k < PLAY_TENANTS; k++)
                         left = left && !cgroup_path_within(thread->cgroup->path, play_cgroup(k));
-                if (thread && !left && thread->stage == SIM_LIVE && thread->cookie && thread->cookie->delivered &&
-                    !thread->denied)
+                for (pid_t k = 1; thread && k <= sim->pid_max; k++) /* a group is refused for one of its threads */
+                        denied = denied ||
+                                 (sim->thread[k] && sim->thread[k]->tgid == thread->tgid && sim->thread[k]->denied);
+                if (thread && !left && !denied && thread->stage == SIM_LIVE && thread->cookie &&
+                    thread->cookie->delivered)
                         play_fail(&stage->play, "thread %d in %s carries %llx although all is untagged", (int) i,
                                   thread->cgroup->path, (unsigned long long) thread->cookie->number);
         }
@@ -197,7 +200,7 @@ static bool run(uint64_t seed, bool verbose) {
         for (unsigned acts = 3 + play_random(play, 5); acts > 0; acts--) {
                 unsigned i = play_random(play, PLAY_TENANTS);
                 if (play_random(play, 4) == 0)
-                        untag(&stage, i);
+                        untag(&stage, i, false);
                 else
                         tag(&stage, i);
                 for (unsigned moves = play_random(play, 8); moves > 0; moves--) {
@@ -212,7 +215,7 @@ static bool run(uint64_t seed, bool verbose) {
         check(&stage);
         restart(&stage);
         for (unsigned i = 0; i < PLAY_TENANTS; i++)
-                untag(&stage, i);
+                untag(&stage, i, true);
         run_quiet(&stage);
         check_all_untagged(&stage);
         bool failed = play->failure[0] != '\0';
