@@ -32,8 +32,8 @@ int client_open(const struct options *options, bool patient, sd_bus **ret) {
         r = sd_bus_get_property_string(bus, CORESCHED_BUS_NAME, CORESCHED_PATH, CORESCHED_MANAGER_INTERFACE, "Version",
                                        &error, &version);
         if (r < 0 && options->host && !sd_bus_is_ready(bus)) {
-                complain("cannot reach host '%s': %s; 'ssh %s systemd-stdio-bridge' has to work, without a password",
-                         options->host, strerror(-r), options->host);
+                complain("cannot reach host '%s': %s; 'ssh %s systemd-stdio-bridge' has to work", options->host,
+                         strerror(-r), options->host);
                 return STATUS_FAILED;
         }
         if (r < 0)

@@ -61,24 +61,24 @@ enum {
 
 static const struct option_row {
         int value;
+        unsigned verbs; /* with which it has an effect */
         const char *name, *argument, *help;
-        unsigned verbs;
 } rows[] = {
-        {OPT_POLICY, "--policy", "POLICY", "Policy of the tenants (tag)", TAG},
-        {OPT_CGROUP, "--cgroup", "PATH", "Cgroup of the tenant, may be given several times (tag)", TAG},
-        {OPT_PERSISTENT, "--persistent", NULL, "Also write or remove the configuration (tag, untag)", TAG | UNTAG},
-        {OPT_FORCE, "--force", NULL, "Even if nothing can protect it (tag), or the cookie is not ours (untag)",
-         TAG | UNTAG},
-        {OPT_ALL, "--all", NULL, "All tenants (untag)", UNTAG},
-        {OPT_JSON, "--json", "MODE", "Print JSON: short, pretty, off", TAG | LIST | SHOW | STATUS | VERIFY | POLICY},
-        {OPT_NO_PAGER, "--no-pager", NULL, "Do not pipe output into a pager", EVERY},
-        {OPT_NO_LEGEND, "--no-legend", NULL, "Print no headers and no totals", EVERY},
-        {OPT_NO_ASK_PASSWORD, "--no-ask-password", NULL, "Do not ask for passwords", EVERY},
-        {'q', "--quiet", NULL, "Print names only (list, policy), or errors only", EVERY & ~(unsigned) SHOW},
-        {'H', "--host", "[USER@]HOST", "Work on a remote host, through ssh", EVERY},
-        {'M', "--machine", "CONTAINER", "Work in a local container", EVERY},
-        {'h', "--help", NULL, "Show this help", EVERY},
-        {OPT_VERSION, "--version", NULL, "Show the version", EVERY},
+        {OPT_POLICY, TAG, "--policy", "POLICY", "Policy of the tenants (tag)"},
+        {OPT_CGROUP, TAG, "--cgroup", "PATH", "Cgroup of the tenant, may be given several times (tag)"},
+        {OPT_PERSISTENT, TAG | UNTAG, "--persistent", NULL, "Also write or remove the configuration (tag, untag)"},
+        {OPT_FORCE, TAG | UNTAG, "--force", NULL,
+         "Even if nothing can protect it (tag), or its cookies cannot be taken back (untag)"},
+        {OPT_ALL, UNTAG, "--all", NULL, "All tenants (untag)"},
+        {OPT_JSON, EVERY & ~(unsigned) (UNTAG | RELOAD), "--json", "MODE", "Print JSON: short, pretty, off"},
+        {OPT_NO_PAGER, EVERY, "--no-pager", NULL, "Do not pipe output into a pager"},
+        {OPT_NO_LEGEND, EVERY, "--no-legend", NULL, "Print no headers and no totals"},
+        {OPT_NO_ASK_PASSWORD, EVERY, "--no-ask-password", NULL, "Do not ask for passwords"},
+        {'q', EVERY & ~(unsigned) SHOW, "--quiet", NULL, "Print names only (list, policy), or errors only"},
+        {'H', EVERY, "--host", "[USER@]HOST", "Work on a remote host, through ssh"},
+        {'M', EVERY, "--machine", "CONTAINER", "Work in a local container"},
+        {'h', EVERY, "--help", NULL, "Show this help"},
+        {OPT_VERSION, EVERY, "--version", NULL, "Show the version"},
 };
 
 static void help(void) {

@@ -72,7 +72,7 @@ int verb_tag(sd_bus *bus, const struct options *options, char **names) {
         if (!tenants)
                 return client_failed(bus, NULL, -ENOMEM, "tag", *names);
         for (; *names; names++) {
-                json_object *tenant;
+                json_object *tenant = NULL;
                 int r = tag(bus, options, *names, &tenant);
                 status = status_worse(status, r);
                 if (r != STATUS_GOOD)

@@ -40,6 +40,7 @@ int apply_delivery(struct pass_context *c, struct tenant *tenant, const struct p
                 c->host_seen = false;
         }
 
+        struct pids *given = plan->by_thread ? &pass->delivered.threads : &pass->delivered.groups;
         size_t n_given = 0;
         for (size_t i = 0; i < plan->n_targets; i++) {
                 int error = targets[i].error, q = 0;
@@ -47,14 +48,13 @@ int apply_delivery(struct pass_context *c, struct tenant *tenant, const struct p
                         n_given++;
                         tenant->touched = true;
                         if (plan->step != PLAN_CLEAR)
-                                q = pids_add(&pass->delivered, targets[i].tid);
+                                q = pids_add(given, targets[i].tid);
                 } else if (error != -ESRCH && error != -ENODEV)
                         q = note_failed(pass, targets[i].tid, error);
                 if (q < 0)
                         return q;
         }
-        pids_sort(&pass->delivered);
-        pass->by_thread = pass->by_thread || plan->by_thread;
+        pids_sort(given);
         if (plan->step == PLAN_NEW && n_given > 0) {
                 tenant->cookie = job.cookie;
                 tenant->given = job.cookie;

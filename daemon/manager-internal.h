@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What the files of the manager share: manager.c (loop, passes, configuration), requests.c (what callers ask for),
- * verify.c. No other room includes this. */
+/* What the files of the manager share: manager.c (loop, passes), configure.c, follow.c, requests.c (what callers ask
+ * for), verify.c. No other room includes this. */
 #include "manager.h"
 #include "pass.h"
 #include "realtime.h"
@@ -37,6 +37,7 @@ struct manager {
         bool is_realtime, realtime_refused;
         bool held;            /* the parked holder is there */
         bool listening, deaf; /* to process events; they are not to be had */
+        int probed;           /* what the kernel said of core scheduling when SMT last changed */
         bool unsaved;
 };
 
@@ -50,6 +51,12 @@ int manager_follow_start(struct manager *m);
 
 /* Runs all that is due now. */
 void manager_run(struct manager *m);
+
+/* Makes the tenants what the configuration says; takes over those of before a restart; protects what the daemon and the
+ * whole host hang on. 0 or negative errno. configure.c's. */
+int manager_apply_config(struct manager *m);
+int manager_take_state(struct manager *m);
+int manager_protect_host(struct manager *m);
 
 /* May these cgroups (normalized) be those of a tenant? self: the tenant they are meant for, or NULL. requests.c's. */
 int manager_check_cgroups(struct manager *m, const struct tenant *self, char *const *cgroups, struct failure *f);

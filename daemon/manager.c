@@ -279,125 +279,21 @@ static int on_turn(sd_event_source *source, void *userdata) {
         return 0;
 }
 
-/* ---- configuration ---- */
+/* SMT may have changed. All that was known of the tenants is void if it did. */
+static void on_smt(void *userdata) {
+        struct manager *m = userdata;
+        int probed = m->kernel->cookie->probe(m->kernel->data);
 
-static bool configured_now(const struct manager *m, const struct config *config, const struct tenant *tenant) {
-        return config_tenant(config, tenant->name) && !strv_contains(m->untagged, tenant->name);
-}
-
-/* Makes the tenants what the configuration says: those it names are there, those it no longer names go. */
-static int apply_config(struct manager *m) {
-        for (size_t i = 0; i < m->tenants.n; i++) {
-                struct tenant *tenant = m->tenants.tenant[i];
-                const struct tenant_config *wanted = config_tenant(m->config, tenant->name);
-
-                if (tenant->policy && !config_policy(m->config, tenant->policy)) {
-                        log_line(LOG_WARNING, NULL, tenant, "its policy '%s' is gone; the default one is in force.",
-                                 tenant->policy);
-                        free(TAKE(tenant->policy));
-                        tenant->changed = true;
-                }
-                if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
-                        tenant->untagging = true;
-                else if (wanted && !strv_equal(wanted->cgroups, tenant->cgroups)) {
-                        int r = manager_change(m, tenant, wanted->cgroups, wanted->policy);
-                        if (r < 0)
-                                return r;
-                }
-                manager_mark(m, tenant);
-        }
-        for (size_t i = 0; i < m->config->n_tenants; i++) {
-                const struct tenant_config *wanted = &m->config->tenants[i];
-                struct tenant *tenant;
-                struct failure f;
-
-                if (tenants_find(&m->tenants, wanted->name) || strv_contains(m->untagged, wanted->name))
-                        continue;
-                int r = manager_check_cgroups(m, NULL, wanted->cgroups, &f);
-                if (r < 0) {
-                        log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s: %s; this tenant is left out.",
-                                 wanted->file, f.text);
-                        continue;
-                }
-                r = tenant_new(wanted->name, wanted->cgroups, wanted->policy, ORIGIN_CONFIGURATION, &tenant);
-                if (r < 0)
-                        return r;
-                r = manager_add(m, tenant);
-                if (r < 0) {
-                        tenant_free(tenant);
-                        return r;
-                }
-                manager_mark(m, tenant);
-        }
-        m->pass.freeze_timeout = m->config->freeze_timeout;
-        m->realtime.budget = m->config->realtime_budget;
-        return 0;
-}
-
-int manager_reload(struct manager *m, struct failure *f) {
-        _cleanup_(config_freep) struct config *config = NULL;
-        int r = config_load(m->options.config_root, &config, f);
-        if (r < 0)
-                return r;
-        struct config *old = m->config;
-        m->config = TAKE(config);
-        config_free(old);
-        r = apply_config(m);
+        if (probed == m->probed)
+                return;
+        m->probed = probed;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                manager_mark(m, m->tenants.tenant[i]);
         if (m->listener.manager_changed)
                 m->listener.manager_changed(m->listener_userdata);
-        return r < 0 ? fail(f, FAILURE_FAILED, r,
-                            "The new configuration is in force, but not all tenants follow it: %s", strerrordesc_np(-r))
-                     : 0;
 }
 
 /* ---- beginning and end ---- */
-
-/* Takes over the tenants of before a restart. Their cookies are looked for in their tasks, not believed. */
-static int take_state(struct manager *m) {
-        struct state state = {0};
-        struct failure f;
-
-        int r = state_load(m->options.state_dir, &state, &f);
-        if (r < 0) {
-                log_line(LOG_WARNING, NULL, NULL, "%s", f.text);
-                return r == -ENOMEM ? r : 0;
-        }
-        m->tenants = state.tenants;
-        m->untagged = state.untagged;
-        for (size_t i = 0; i < m->tenants.n; i++) {
-                struct tenant *tenant = m->tenants.tenant[i];
-                tenant->given = tenant->adopted ? 0 : tenant->cookie;
-                tenant->cookie = 0;
-                tenant->adopted = false;
-                tenant->wide = true; /* tasks may have left it meanwhile */
-        }
-        return 0;
-}
-
-int manager_protect(struct manager *m, const char *path) {
-        return strv_contains(m->protected, path) ? 0 : strv_extend(&m->protected, path);
-}
-
-/* What the daemon and the whole host hang on. */
-static int protect_host(struct manager *m) {
-        static const char *const always[] = {
-                "/init.scope",
-                "/system.slice/dbus.service",
-                "/system.slice/dbus-broker.service",
-                "/system.slice/polkit.service",
-                "/system.slice/systemd-journald.service",
-        };
-        int r = 0;
-        for (size_t i = 0; r == 0 && i < ELEMENTS(always); i++)
-                r = manager_protect(m, always[i]);
-        const pid_t those[] = {1, getpid()};
-        for (size_t i = 0; r == 0 && i < ELEMENTS(those); i++) {
-                _cleanup_free_ char *path = NULL;
-                if (m->kernel->cgroup->of_task(m->kernel->data, those[i], &path) == 0 && strcmp(path, "/") != 0)
-                        r = manager_protect(m, path);
-        }
-        return r;
-}
 
 int manager_new(const struct kernel *kernel, sd_event *event, const struct manager_options *options,
                 struct manager **ret, struct failure *f) {
@@ -425,12 +321,16 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
                 r = sd_event_add_post(event, &m->turn, on_turn, m);
         if (r >= 0)
                 r = manager_follow_start(m);
+        if (r >= 0) {
+                r = kernel->smt->watch(kernel->data, event, on_smt, m);
+                m->probed = kernel->cookie->probe(kernel->data);
+        }
         if (r >= 0)
-                r = protect_host(m);
+                r = manager_protect_host(m);
         if (r >= 0)
-                r = take_state(m);
+                r = manager_take_state(m);
         if (r >= 0)
-                r = apply_config(m);
+                r = manager_apply_config(m);
         if (r < 0)
                 return fail(f, FAILURE_FAILED, r, "The daemon cannot start: %s", strerrordesc_np(-r));
         *ret = TAKE(m);

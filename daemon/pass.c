@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "pass.h"
 #include "apply.h"
+#include "look.h"
 #include "strv.h"
-#include "watch.h"
 #include <errno.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ static void pass_free(struct pass *pass) {
         free(pass->freeze_note);
         pids_done(&pass->members);
         pids_done(&pass->hints);
-        pids_done(&pass->delivered);
+        given_done(&pass->delivered);
         free(pass->failed);
         free(pass);
 }
@@ -46,10 +46,13 @@ int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *
                 pass->hints = tenant->pass->hints;
                 tenant->pass->hints = (struct pids){0};
                 pass->delivered = tenant->pass->delivered;
-                pass->by_thread = tenant->pass->by_thread;
                 pass->distrust = true;
-                tenant->pass->delivered = (struct pids){0};
+                tenant->pass->delivered = (struct given){0};
                 pass_free(tenant->pass);
+        } else if (tenant->unfinished.groups.n > 0 || tenant->unfinished.threads.n > 0) {
+                pass->delivered = tenant->unfinished;
+                pass->distrust = true;
+                tenant->unfinished = (struct given){0};
         }
         tenant->pass = pass;
         return 0;
@@ -58,17 +61,6 @@ int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *
 void pass_abort(const struct pass_context *c, struct tenant *tenant) {
         pass_free(TAKE(tenant->pass));
         (void) apply_thaw(c, tenant);
-}
-
-void pass_note_fork(struct pass *pass, const struct proc_event *event) {
-        if (pids_contain(&pass->delivered, event->tid))
-                pass->lost = true;
-        if (!pids_contain(&pass->members, event->parent_tgid) && !pids_contain(&pass->members, event->parent_tid))
-                return;
-        if (pids_add(&pass->hints, event->tid) < 0 || pids_add(&pass->members, event->tid) < 0)
-                pass->lost = true;
-        else
-                pids_sort(&pass->members);
 }
 
 /* ---- how a pass ends ---- */
@@ -133,6 +125,11 @@ static int end(const struct pass_context *c, struct tenant *tenant, usec_t now, 
                         result = result < 0 ? result : r;
                 }
         }
+        if (result < 0) {
+                tenant->wide = tenant->wide || pass->delivered.groups.n > 0 || pass->delivered.threads.n > 0;
+                tenant->unfinished = pass->delivered;
+                pass->delivered = (struct given){0};
+        }
         pass_free(TAKE(tenant->pass));
         return result;
 }
@@ -168,168 +165,6 @@ static void conclude_error(struct pass_context *c, struct tenant *tenant, int er
                                  tenant->pass->wish == WISH_TAGGED ? "tagged" : "untagged", strerrordesc_np(-error));
 }
 
-/* ---- what is added to the sight of a tenant ---- */
-
-/* Children of the tenant's tasks that were not listed yet: forked while their parents were being tagged. Those that are
- * still shown in the root stay hints. */
-static int add_hints(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
-        struct pass *pass = tenant->pass;
-        struct pids again = {0};
-        int r = 0;
-
-        for (size_t i = 0; r == 0 && i < pass->hints.n; i++) {
-                pid_t tid = pass->hints.pid[i];
-                struct seen seen = {.tid = tid, .leader = !pass->threaded, .threaded = pass->threaded};
-                struct tenant *owner;
-
-                if (pids_contain(&sight->inside, tid))
-                        continue;
-                r = c->kernel->cookie->get(c->kernel->data, tid, &seen.cookie);
-                if (r == -ENODEV || r == -EINVAL)
-                        break;
-                bool carries = r == 0 && seen.cookie != 0 && seen.cookie == tenant->cookie;
-                if (r < 0 || carries == (pass->wish == WISH_TAGGED)) {
-                        r = 0; /* gone or unreadable; or it has what it should have */
-                        continue;
-                }
-                r = observe_place(c->kernel, c->tenants, tid, &owner);
-                if (r == -EAGAIN)
-                        r = pids_add(&again, tid);
-                else if (r == 0 && owner == tenant)
-                        r = sight_add(sight, &seen);
-                else
-                        r = 0;
-        }
-        pids_done(&pass->hints);
-        pass->hints = again;
-        return r;
-}
-
-/* Those that were given the tenant's cookie and are not inside any more: gone, moved away, or a stranger that got the
- * number of one that was gone. */
-static int add_strays(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
-        struct pass *pass = tenant->pass;
-
-        size_t cursor = 0;
-        for (size_t i = 0; i < pass->delivered.n; i++) {
-                struct seen seen = {.tid = pass->delivered.pid[i],
-                                    .leader = !pass->by_thread,
-                                    .place = SEEN_OUTSIDE,
-                                    .given = true};
-                struct tenant *owner = NULL;
-
-                if (pids_next(&sight->inside, seen.tid, &cursor))
-                        continue;
-                int r = c->kernel->cookie->get(c->kernel->data, seen.tid, &seen.cookie);
-                if (r == -ENODEV || r == -EINVAL)
-                        return r;
-                if (r < 0 || seen.cookie != tenant->cookie)
-                        continue;
-                r = observe_place(c->kernel, c->tenants, seen.tid, &owner);
-                if (r == -ESRCH || (r == 0 && owner == tenant))
-                        continue;
-                if (owner) {
-                        if (c->dirty)
-                                c->dirty(owner, c->userdata);
-                        continue;
-                }
-                r = sight_add(sight, &seen);
-                if (r < 0)
-                        return r;
-        }
-        return 0;
-}
-
-static int compare_cookies(const void *a, const void *b) {
-        uint64_t x = *(const uint64_t *) a, y = *(const uint64_t *) b;
-        return (x > y) - (x < y);
-}
-
-/* The first carrier of the cookie, or of a larger one. */
-static size_t first_carrier(const struct host *host, uint64_t cookie) {
-        size_t low = 0, high = host->n;
-        while (low < high) {
-                size_t middle = low + (high - low) / 2;
-                if (host->carrier[middle].cookie < cookie)
-                        low = middle + 1;
-                else
-                        high = middle;
-        }
-        return low;
-}
-
-/* Who else on the host carries the tenant's cookie, or one that is carried inside. */
-static int add_host(struct pass_context *c, struct tenant *tenant, struct sight *sight) {
-        _cleanup_free_ uint64_t *cookies = calloc(sight->n + 1, sizeof(*cookies));
-        size_t n = 0;
-
-        if (!cookies)
-                return -ENOMEM;
-        cookies[n++] = tenant->cookie;
-        for (size_t i = 0; i < sight->n; i++)
-                cookies[n++] = sight->seen[i].cookie;
-        qsort(cookies, n, sizeof(*cookies), compare_cookies);
-        if (!c->host_seen) {
-                int r = observe_host(c->kernel, c->tenants, &c->host);
-                if (r < 0)
-                        return r;
-                c->host_seen = true;
-        }
-        for (size_t k = 0; k < n; k++) {
-                if (cookies[k] == 0 || (k > 0 && cookies[k] == cookies[k - 1]))
-                        continue;
-                for (size_t i = first_carrier(&c->host, cookies[k]);
-                     i < c->host.n && c->host.carrier[i].cookie == cookies[k]; i++) {
-                        const struct carrier *carrier = &c->host.carrier[i];
-                        struct seen seen = {.tid = carrier->tid, .cookie = carrier->cookie};
-                        if (carrier->tenant == tenant || pids_contain(&sight->inside, carrier->tid))
-                                continue;
-                        seen.place = carrier->tenant ? SEEN_OTHER : SEEN_OUTSIDE;
-                        int r = sight_add(sight, &seen);
-                        if (r < 0)
-                                return r;
-                }
-        }
-        return 0;
-}
-
-/* All that is known of the tenant now. */
-static int observe(struct pass_context *c, struct tenant *tenant, struct sight *ret) {
-        static const struct pids nobody = {0};
-        struct pass *pass = tenant->pass;
-        _cleanup_(sight_done) struct sight sight = {0};
-
-        bool known = pass->wish == WISH_TAGGED && tenant->cookie != 0 && !pass->distrust;
-        int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered : &nobody, &sight);
-        if (r < 0)
-                return r;
-        if (sight.threads_known)
-                pass->n_others = sight.n_threads - sight.n_processes;
-        else
-                sight.n_threads = sight.n_processes + pass->n_others;
-        for (size_t i = 0; i < sight.n && !pass->threaded; i++)
-                pass->threaded = sight.seen[i].threaded;
-        r = pids_merge(&pass->members, &sight.inside);
-        if (r == 0)
-                r = watch_drain(c->kernel, c->tenants);
-        if (r == 0)
-                r = add_hints(c, tenant, &sight);
-        if (r == 0)
-                r = add_strays(c, tenant, &sight);
-        if (r == 0 && pass->whole_host)
-                r = add_host(c, tenant, &sight);
-        if (r < 0)
-                return r;
-
-        for (size_t f = 0; f < pass->n_failed; f++)
-                for (size_t i = 0; i < sight.n; i++)
-                        if (sight.seen[i].tid == pass->failed[f].tid)
-                                sight.seen[i].error = pass->failed[f].error;
-        *ret = sight;
-        sight = (struct sight){0};
-        return 0;
-}
-
 static int make_plan(const struct pass_context *c, const struct tenant *tenant, const struct sight *sight,
                      struct plan *ret) {
         const struct pass *pass = tenant->pass;
@@ -342,7 +177,7 @@ static int make_plan(const struct pass_context *c, const struct tenant *tenant, 
                 if (c->tenants->tenant[i] != tenant && c->tenants->tenant[i]->cookie != 0)
                         taken[n++] = c->tenants->tenant[i]->cookie;
         if (n > 1)
-                qsort(taken, n, sizeof(*taken), compare_cookies);
+                qsort(taken, n, sizeof(*taken), look_compare_cookies);
         struct plan_input input = {
                 .wish = pass->wish,
                 .cookie = tenant->cookie,
@@ -404,7 +239,7 @@ static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, s
                 pass->lost = false;
                 pass->distrust = true;
         }
-        int r = observe(c, tenant, sight);
+        int r = look(c, tenant, sight);
         if (r < 0)
                 return r;
         r = make_plan(c, tenant, sight, &plan);
@@ -488,6 +323,9 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
                 r = go(c, tenant, now, ret_again);
         if (r > 0)
                 return 1;
+        /* Where it has no cookie and none can be had, there is none to take back. */
+        if (pass->wish != WISH_TAGGED && tenant->cookie == 0 && (r == -EINVAL || r == -ENODEV))
+                r = 0;
         if (r < 0)
                 conclude_error(c, tenant, r);
         return end(c, tenant, now, ret_again);

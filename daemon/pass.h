@@ -38,12 +38,12 @@ struct pass {
         enum { FREEZE_NOT_YET, FREEZE_WAITING, FREEZE_OVER } freezing;
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
-        size_t n_others; /* threads inside that lead no group, at the last look that listed threads */
+        size_t n_others;   /* threads inside that lead no group, at the last look that listed threads */
         unsigned rounds, clone_waits, thaw_tries;
-        struct pids members;    /* sorted: all that was seen inside, and their children */
-        struct pids hints;      /* children to look at */
-        struct pids delivered;  /* sorted: what was given the tenant's cookie */
-        bool by_thread;         /* ... some of it thread by thread */
+        struct pids members; /* sorted: all that was seen inside, and their children */
+        struct pids hints;   /* children to look at */
+        struct given delivered;
+        bool strayed;           /* some of it was found outside, and may have forked meanwhile */
         struct trouble *failed; /* what refused */
         size_t n_failed;
         bool cleared, settled; /* an untag's: some task was cleared; children in flight then were waited for */
@@ -64,6 +64,3 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
 
 /* Ends a pass where it is; thaws. */
 void pass_abort(const struct pass_context *c, struct tenant *tenant);
-
-/* A task forked; pass notes the child if its parent is one of the tenant's. */
-void pass_note_fork(struct pass *pass, const struct proc_event *event);

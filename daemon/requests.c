@@ -63,14 +63,15 @@ static int check_cgroup(struct manager *m, const struct tenant *self, const char
         if (strcmp(path, "/") == 0)
                 return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
                             "The root cgroup holds the whole host and cannot be a tenant; name a cgroup below it");
-        for (char **p = m->protected; p && *p; p++)
+        for (char **p = m->protected; p && *p; p++) {
+                if (strcmp(path, *p) == 0)
+                        return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
+                                    "%s cannot be a tenant: the whole host depends on it", path);
                 if (cgroup_path_within(*p, path) || cgroup_path_within(path, *p))
                         return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
-                                    "%s cannot be a tenant: %s %s, which the whole host depends on", path,
-                                    strcmp(path, *p) == 0          ? "it is"
-                                    : cgroup_path_within(*p, path) ? "it contains"
-                                                                   : "it is within",
-                                    *p);
+                                    "%s cannot be a tenant: it %s %s, which the whole host depends on", path,
+                                    cgroup_path_within(*p, path) ? "contains" : "is within", *p);
+        }
         int r = m->kernel->cgroup->type(m->kernel->data, path, &type);
         if (r == -ENOTDIR)
                 return fail(f, FAILURE_INVALID_CGROUP, r, "%s is a file, not a cgroup; name its directory", path);
@@ -229,6 +230,25 @@ static void strv_remove(char **strv, const char *string) {
                 *to = NULL;
 }
 
+/* Writes the tenant's file, and makes it part of the configuration in force, which takes the tenant in. When anything
+ * in the configuration is wrong, the file goes again. */
+static int make_persistent(struct manager *m, const char *name, char *const *cgroups, const char *policy,
+                           bool as_configured, struct failure *f) {
+        struct failure ignored;
+        int r = config_write_tenant(m->options.config_root, name, cgroups, policy, f);
+        if (r < 0 || as_configured)
+                return r;
+        bool was_untagged = strv_contains(m->untagged, name);
+        strv_remove(m->untagged, name);
+        r = manager_reload(m, f);
+        if (r < 0) {
+                (void) config_remove_tenant(m->options.config_root, name, &ignored);
+                if (was_untagged)
+                        (void) strv_extend(&m->untagged, name);
+        }
+        return r;
+}
+
 static int tag(struct manager *m, const struct tag_request *request, struct tenant **ret, struct failure *f) {
         _cleanup_strv_ char **cgroups = NULL;
         _cleanup_(tenant_freep) struct tenant *created = NULL;
@@ -244,10 +264,10 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
                              : as_configured ? configured->policy
                                              : NULL;
         if (request->persistent) {
-                r = config_write_tenant(m->options.config_root, request->name, tenant ? tenant->cgroups : cgroups,
-                                        policy, f);
+                r = make_persistent(m, request->name, tenant ? tenant->cgroups : cgroups, policy, as_configured, f);
                 if (r < 0)
                         return r;
+                tenant = tenants_find(&m->tenants, request->name);
         }
         enum origin origin = request->persistent || as_configured ? ORIGIN_CONFIGURATION : ORIGIN_RUNTIME;
         if (tenant) {
@@ -263,11 +283,8 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
         if (r < 0)
                 return fail(f, FAILURE_FAILED, r, "%s could not be tagged: %s", request->name, strerrordesc_np(-r));
         strv_remove(m->untagged, request->name);
-        /* The file just written belongs to the configuration in force. */
-        if (request->persistent && !as_configured)
-                r = manager_reload(m, f);
         *ret = tenant;
-        return r;
+        return 0;
 }
 
 void manager_tag(struct manager *m, const struct tag_request *request, manager_done_t done, void *userdata) {

@@ -30,6 +30,7 @@ void tenant_free(struct tenant *tenant) {
         free(tenant->policy);
         free(tenant->reason);
         strv_free(tenant->frozen);
+        given_done(&tenant->unfinished);
         strv_free(tenant->waits_at);
         free(tenant);
 }

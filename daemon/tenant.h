@@ -4,6 +4,7 @@
  * kernel. What holds always: the cgroups of all tenants are disjoint subtrees; no two tenants have the same cookie but
  * 0. */
 #include "api/words.h"
+#include "pids.h"
 #include "util.h"
 #include <stdbool.h>
 
@@ -14,6 +15,17 @@ struct trouble {
 };
 
 #define TROUBLES_KEPT 16
+
+/* Who was given a tenant's cookie. Both sorted. */
+struct given {
+        struct pids groups;  /* with all their threads */
+        struct pids threads; /* each alone */
+};
+
+static inline void given_done(struct given *given) {
+        pids_done(&given->groups);
+        pids_done(&given->threads);
+}
 
 struct tenant {
         char *name;
@@ -35,8 +47,11 @@ struct tenant {
         char **frozen;    /* cgroups that we froze, and will thaw ... */
         bool stay_frozen; /* ... but not when a pass ends: nothing protects the tenant, and its policy wants it so */
 
-        bool changed;      /* something that is seen outside changed since this was last cleared */
-        bool touched;      /* the last pass changed the cookie of some task */
+        bool changed; /* something that is seen outside changed since this was last cleared */
+        bool touched; /* the last pass changed the cookie of some task */
+        /* To whom a pass that ended early gave the tenant's cookie: the next one sees whether they are still inside. */
+        struct given unfinished;
+
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 
         /* The manager's. */

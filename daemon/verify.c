@@ -6,9 +6,20 @@
 #include <errno.h>
 #include <string.h>
 
-static void add_verdict(struct verification *v, const struct verdict *verdict) {
-        if (v->n_kept < VERDICTS_KEPT)
-                v->bad[v->n_kept++] = *verdict;
+/* 0 or -ENOMEM. */
+static int add_verdict(struct verification *v, const struct verdict *verdict) {
+        if (v->n_kept == VERDICTS_KEPT)
+                return 0;
+        /* Room is made whenever their number is a power of two. */
+        if ((v->n_kept & (v->n_kept - 1)) == 0) {
+                size_t n = v->n_kept > 0 ? 2 * v->n_kept : 1;
+                struct verdict *grown = reallocarray(v->bad, n, sizeof(*grown));
+                if (!grown)
+                        return -ENOMEM;
+                v->bad = grown;
+        }
+        v->bad[v->n_kept++] = *verdict;
+        return 0;
 }
 
 /* Does a thread outside of the tenant carry the cookie? */
@@ -37,30 +48,27 @@ static int verify_tenant(struct manager *m, const struct host *host, struct tena
         _cleanup_(sight_done) struct sight sight = {0};
 
         v->tenant = tenant;
-        v->bad = calloc(VERDICTS_KEPT, sizeof(*v->bad));
-        if (!v->bad)
-                return -ENOMEM;
         int r = observe_tenant(m->kernel, tenant, &nobody, &sight);
         if (r < 0)
                 return r;
         v->n_threads = sight.n;
-        for (size_t i = 0; i < sight.n; i++) {
+        for (size_t i = 0; r == 0 && i < sight.n; i++) {
                 const struct seen *seen = &sight.seen[i];
                 enum finding finding = judge(m, host, tenant, seen);
                 if (finding == FINDING_GOOD)
                         continue;
                 v->n_bad++;
-                add_verdict(v, &(struct verdict){seen->tid, seen->cookie, seen->error, finding});
+                r = add_verdict(v, &(struct verdict){seen->tid, seen->cookie, seen->error, finding});
         }
-        for (size_t i = 0; i < host->n; i++) {
+        for (size_t i = 0; r == 0 && i < host->n; i++) {
                 const struct carrier *carrier = &host->carrier[i];
                 if (tenant->cookie == 0 || carrier->cookie != tenant->cookie || carrier->tenant == tenant ||
                     pids_contain(&sight.inside, carrier->tid))
                         continue;
                 v->n_outside++;
-                add_verdict(v, &(struct verdict){carrier->tid, carrier->cookie, 0, FINDING_WRONG_TENANT});
+                r = add_verdict(v, &(struct verdict){carrier->tid, carrier->cookie, 0, FINDING_WRONG_TENANT});
         }
-        return 0;
+        return r;
 }
 
 /* What was found is the tenant's state now, and is mended. */

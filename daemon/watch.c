@@ -3,6 +3,18 @@
 #include "pass.h"
 #include <errno.h>
 
+/* A task forked: the child is noted if its parent is one of the tenant's. */
+static void note_fork(struct pass *pass, const struct proc_event *event) {
+        if (pids_contain(&pass->delivered.groups, event->tid) || pids_contain(&pass->delivered.threads, event->tid))
+                pass->lost = true;
+        if (!pids_contain(&pass->members, event->parent_tgid) && !pids_contain(&pass->members, event->parent_tid))
+                return;
+        if (pids_add(&pass->hints, event->tid) < 0 || pids_add(&pass->members, event->tid) < 0)
+                pass->lost = true;
+        else
+                pids_sort(&pass->members);
+}
+
 int watch_drain(const struct kernel *kernel, const struct tenants *tenants) {
         _cleanup_free_ struct pass **passes = calloc(tenants->n + 1, sizeof(*passes));
         if (!passes)
@@ -23,6 +35,6 @@ int watch_drain(const struct kernel *kernel, const struct tenants *tenants) {
                         if (r == -ENOBUFS)
                                 passes[i]->lost = true;
                         else if (event.kind == PROC_EVENT_FORK)
-                                pass_note_fork(passes[i], &event);
+                                note_fork(passes[i], &event);
         }
 }

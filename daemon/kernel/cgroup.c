@@ -27,9 +27,8 @@ static int find_mount(char **ret) {
         char *found = NULL;
         int r;
 
-        r = cgroup_init();
-        if (r != 0)
-                return r == ECGOTHER ? -errno : -ENOENT;
+        if (cgroup_init() != 0)
+                return -ENOENT;
         for (r = cgroup_get_controller_begin(&handle, &mount); r == 0;
              r = cgroup_get_controller_next(&handle, &mount)) {
                 if (is_cgroup2(mount.path)) {
@@ -146,6 +145,7 @@ static int read_file(const struct real *real, const char *path, const char *name
 static int cgroup_type(void *data, const char *path, enum cgroup_type *ret) {
         const struct real *real = data;
         _cleanup_close_ int directory = -1;
+        struct statfs fs;
         char text[64];
         int r;
 
@@ -157,14 +157,10 @@ static int cgroup_type(void *data, const char *path, enum cgroup_type *ret) {
                 return 0;
         }
         r = read_file(real, path, "cgroup.type", text, sizeof(text));
-        if (r == -ENOENT) {
-                /* Is it no cgroup, or is it gone by now? */
-                _cleanup_close_ int again = cgroup_open(real, path, O_PATH);
-
-                return again < 0 ? again : -ENOTDIR;
-        }
+        if (r == -ENOENT) /* it is gone by now, or never was a cgroup */
+                return fstatfs(directory, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC ? -ENOENT : -ENOTDIR;
         if (r < 0)
-                return r;
+                return r == -ENODEV ? -ENOENT : r;
         text[strcspn(text, "\n")] = '\0';
         if (strcmp(text, "domain") == 0 || strcmp(text, "domain threaded") == 0)
                 *ret = CGROUP_DOMAIN;
@@ -239,7 +235,7 @@ static int walk(const struct real *real, const char *path, cgroup_visit_t visit,
                 return fd;
         *ret_seen = true;
         r = visit(path, userdata);
-        if (r < 0) {
+        if (r != 0) {
                 close(fd);
                 return r;
         }
@@ -254,7 +250,7 @@ static int walk(const struct real *real, const char *path, cgroup_visit_t visit,
                         return -ENOMEM;
                 }
                 r = walk(real, child, visit, userdata, &seen);
-                if (r < 0)
+                if (r != 0)
                         return r;
         }
         return 0;
@@ -265,8 +261,10 @@ static int cgroup_walk(void *data, const char *path, cgroup_visit_t visit, void 
         int r;
 
         r = walk(data, path, visit, userdata, &seen);
-        return r < 0 ? r : seen ? 0 : -ENOENT;
+        return r != 0 ? r : seen ? 0 : -ENOENT;
 }
+
+#define PID_LIMIT (1 << 26) /* far above the kernel's own, 1 << 22; ten times it still fits */
 
 int pids_parse(struct pids *pids, const char **text, const char *end) {
         const char *line = *text;
@@ -279,8 +277,8 @@ int pids_parse(struct pids *pids, const char **text, const char *end) {
                 const char *c = line;
                 pid_t pid = 0;
 
-                while (c < end && *c >= '0' && *c <= '9')
-                        pid = pid * 10 + (*c++ - '0');
+                for (; c < end && *c >= '0' && *c <= '9' && pid < PID_LIMIT; c++)
+                        pid = pid * 10 + (*c - '0');
                 if (c == end)
                         break;
                 if (*c != '\n')

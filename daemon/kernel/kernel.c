@@ -6,6 +6,7 @@
 #include <errno.h>
 
 static void real_free(struct real *real) {
+        smt_close(real);
         cgwatch_close(real);
         procevents_close(real);
         cookies_close(real);

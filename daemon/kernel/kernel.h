@@ -8,6 +8,7 @@
 #include "pids.h"
 #include "util.h"
 #include <stdbool.h>
+#include <systemd/sd-event.h>
 
 /* ---- cookies: prctl(PR_SCHED_CORE) ---- */
 
@@ -61,8 +62,8 @@ enum cgroup_type {
         CGROUP_DOMAIN_INVALID, /* neither can be used */
 };
 
-/* Called for the cgroup itself and each one below it, parents first. A negative result ends the walk and is its result.
- */
+/* Called for the cgroup itself and each one below it, parents first. A result other than 0 ends the walk, and is its
+ * result. */
 typedef int (*cgroup_visit_t)(const char *path, void *userdata);
 
 struct cgroup_ops {
@@ -150,6 +151,10 @@ struct smt_ops {
         /* smt/control as it reads ("notsupported" when the kernel has no such file), newly allocated, and smt/active.
          */
         int (*status)(void *data, char **ret_control, bool *ret_active);
+
+        /* From now on calls back, on the loop, whenever a CPU was brought up or taken down: SMT may have changed then.
+         * Once for each kernel. Where the host tells of no such events, nothing is called. */
+        int (*watch)(void *data, sd_event *event, void (*changed)(void *userdata), void *userdata);
 };
 
 /* ---- the daemon's own scheduling ---- */

@@ -6,6 +6,7 @@
 #include "kernel.h"
 #include <pthread.h>
 #include <semaphore.h>
+#include <systemd/sd-device.h>
 
 /* The thread that carries cookies. It has cookie 0 whenever it waits. */
 struct courier {
@@ -33,6 +34,13 @@ struct scheduling {
         usec_t main_since, courier_since;
 };
 
+/* smt.c's. */
+struct smt_watch {
+        sd_device_monitor *monitor;
+        void (*changed)(void *userdata);
+        void *userdata;
+};
+
 struct procevents; /* procevents.c */
 struct cgwatch;    /* cgwatch.c */
 
@@ -45,6 +53,7 @@ struct real {
         struct scheduling scheduling;
         struct procevents *procevents;
         struct cgwatch *cgwatch;
+        struct smt_watch smt_watch;
 };
 
 extern const struct cookie_ops real_cookie_ops;
@@ -97,5 +106,6 @@ int cgwatch_open(struct real *real, struct failure *f);
 void cgwatch_close(struct real *real);
 
 /* ---- smt.c ---- */
+void smt_close(struct real *real);
 /* directory: "/sys/devices/system/cpu/smt", or a picture of it. */
 int smt_read(const char *directory, char **ret_control, bool *ret_active);

@@ -47,4 +47,32 @@ static int smt_status(void *data, char **ret_control, bool *ret_active) {
         return smt_read("/sys/devices/system/cpu/smt", ret_control, ret_active);
 }
 
-const struct smt_ops real_smt_ops = {.status = smt_status};
+static int on_cpu(sd_device_monitor *monitor, sd_device *device, void *userdata) {
+        const struct smt_watch *watch = userdata;
+        watch->changed(watch->userdata);
+        return 0;
+}
+
+/* Switching SMT brings siblings up or takes them down, and the kernel sends an event for each. */
+static int smt_watch(void *data, sd_event *event, void (*changed)(void *userdata), void *userdata) {
+        struct smt_watch *watch = &((struct real *) data)->smt_watch;
+        int r;
+
+        *watch = (struct smt_watch){.changed = changed, .userdata = userdata};
+        r = sd_device_monitor_new(&watch->monitor);
+        if (r >= 0)
+                r = sd_device_monitor_filter_add_match_subsystem_devtype(watch->monitor, "cpu", NULL);
+        if (r >= 0)
+                r = sd_device_monitor_attach_event(watch->monitor, event);
+        if (r >= 0)
+                r = sd_device_monitor_start(watch->monitor, on_cpu, watch);
+        if (r < 0)
+                smt_close(data);
+        return r < 0 ? r : 0;
+}
+
+void smt_close(struct real *real) {
+        real->smt_watch.monitor = sd_device_monitor_unref(real->smt_watch.monitor);
+}
+
+const struct smt_ops real_smt_ops = {.status = smt_status, .watch = smt_watch};

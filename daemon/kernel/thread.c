@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
-#define STACK_SIZE (128U * 1024) /* they call little; only what is touched takes memory */
+#define STACK_SIZE ((size_t) 128 * 1024) /* they call little; only what is touched takes memory */
 
 int thread_start(const char *name, void *(*run)(void *), void *userdata, pthread_t *ret) {
         pthread_attr_t attributes;

@@ -301,8 +301,7 @@ static int append_result(sd_bus_message *reply, const struct fake_tenant *t) {
                 r = sd_bus_message_append(reply, "{sv}", "Findings", "a(utss)", 6, 11, UINT64_C(0), "untagged", "", 12,
                                           UINT64_C(0x12345678), "foreign-cookie", "", 13, UINT64_C(0x87654321),
                                           "own-cookie", "", 14, UINT64_C(0xabcdef01), "wrong-tenant", "", 15,
-                                          UINT64_C(0), "unreadable", "EPERM", 16,
-                                          UINT64_C(0x89abcdef), "novel", "");
+                                          UINT64_C(0), "unreadable", "EPERM", 16, UINT64_C(0x89abcdef), "novel", "");
         if (r >= 0 && !bad)
                 r = sd_bus_message_append(reply, "{sv}", "Findings", "a(utss)", 0);
         if (r >= 0)

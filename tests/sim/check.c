@@ -19,9 +19,13 @@ static struct tenant *owner(const struct play *play, const struct sim_thread *th
         return tenants_of_cgroup(&play->tenants, thread->cgroup->path);
 }
 
-/* Is it something that no pass can know of? It is in flight, and the kernel has not told of it yet, or told of it
- * before the pass began. A later look finds it. */
+/* Is it something that the pass cannot know of? It is in flight, and the kernel has not told of it yet, or only after
+ * the last look, or before the pass began. A later look finds it. */
 static bool unheard_of(const struct play *play, unsigned i, const struct sim_thread *thread) {
+        const struct sim_queue *queue = &play->sim->proc_events;
+        for (size_t k = queue->first; k < queue->n; k++)
+                if (queue->event[k].proc.tid == thread->tid)
+                        return true;
         return thread->stage == SIM_FORKING || (thread->stage == SIM_FORKED && thread->event_at <= play->begun[i]);
 }
 

@@ -98,6 +98,7 @@ static void walk_hook(struct sim *sim, enum sim_function function, void *userdat
         struct walk *walk = userdata;
         if (sim->calls < CALLS_MAX)
                 walk->trace[sim->calls] = (unsigned char) function;
+        play_say(&walk->play, "  %s", sim_function_word(function));
         if (sim->calls == walk->at && walk->happening != _HAPPENING_MAX)
                 happen(&walk->play, walk->happening);
 }

@@ -8,11 +8,14 @@
 
 void sim_queue_wake(struct sim_queue *queue) {
         eventfd_t value;
-        if (queue->fd < 0)
+        bool readable = queue->n > queue->first || queue->lost;
+        if (queue->fd < 0 || readable == queue->readable)
                 return;
-        (void) eventfd_read(queue->fd, &value);
-        if (queue->n > queue->first || queue->lost)
+        if (readable)
                 (void) eventfd_write(queue->fd, 1);
+        else
+                (void) eventfd_read(queue->fd, &value);
+        queue->readable = readable;
 }
 
 void sim_queue_clear(struct sim_queue *queue) {
@@ -84,6 +87,7 @@ static int op_listen(void *data, bool on) {
                 queue->lost = false;
                 closep(&queue->fd);
                 queue->fd = -1;
+                queue->readable = false;
         }
         queue->on = on;
         return 0;
@@ -141,7 +145,10 @@ static int op_cgroup_fd(void *data) {
         struct sim_queue *queue = &((struct sim *) data)->cgroup_events;
         if (queue->fd < 0)
                 queue->fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-        return queue->fd < 0 ? -errno : queue->fd;
+        if (queue->fd < 0)
+                return -errno;
+        sim_queue_wake(queue);
+        return queue->fd;
 }
 
 static int op_cgroup_next(void *data, struct cgroup_event *ret) {

@@ -51,7 +51,8 @@ static void fork_one(struct play *play) {
                 return;
         bool process = play_random(play, 3) > 0;
         /* Processes of threaded cgroups cannot be cloned out of their domain, nor anybody into it. */
-        const char *into = process && !play->forks_only && play_random(play, 4) == 0 ? any_domain(play) : NULL;
+        const char *into =
+                process && !play->forks_only && !play->follows && play_random(play, 4) == 0 ? any_domain(play) : NULL;
         usec_t event = play_random(play, 60), listed = event + play_random(play, 400);
         pid_t parent = thread->tid;
         pid_t tid = sim_fork(play->sim, parent, process, into, event, listed);
@@ -159,9 +160,10 @@ void history_move(struct play *play) {
                 reap_one(play);
         else if (what < 16)
                 move_one(play);
-        else if (what < 19)
-                help_itself(play);
-        else if (what < 21) {
+        else if (what < 19) {
+                if (!play->follows)
+                        help_itself(play);
+        } else if (what < 21) {
                 const char *path = any_domain(play);
                 pid_t tid = sim_spawn(sim, 0, path, 1 + play_random(play, 3));
                 play_say(play, "  %d starts in %s", (int) tid, path);
@@ -171,7 +173,7 @@ void history_move(struct play *play) {
                         sim_exec(sim, thread->tid);
         } else if (what < 23)
                 change_cgroups(play);
-        else if (play_random(play, 6) == 0)
+        else if (!play->follows && play_random(play, 6) == 0)
                 change_machine(play);
 }
 

@@ -214,10 +214,10 @@ static int op_walk(void *data, const char *path, cgroup_visit_t visit, void *use
         if (r < 0)
                 return r;
         qsort(paths, strv_length(paths), sizeof(*paths), compare_paths);
-        for (char **p = paths; *p && r >= 0; p++)
+        for (char **p = paths; *p && r == 0; p++)
                 if (sim_cgroup_find(sim, *p))
                         r = visit(*p, userdata);
-        return r < 0 ? r : 0;
+        return r;
 }
 
 static bool listed(const struct sim *sim, const struct sim_thread *thread, struct sim_cgroup *cgroup, bool threads) {
@@ -260,7 +260,7 @@ static int op_of_task(void *data, pid_t tid, char **ret) {
         int r = sim_begin(sim, SIM_OF_TASK);
         if (r < 0)
                 return r;
-        const struct sim_thread *thread = sim_thread(sim, tid);
+        const struct sim_thread *thread = sim_thread(sim, tid == getpid() ? SIM_DAEMON : tid);
         if (!thread)
                 return -ESRCH;
         bool in_flight = thread->stage == SIM_FORKING || thread->stage == SIM_FORKED;
@@ -322,6 +322,13 @@ static int op_status(void *data, char **ret_control, bool *ret_active) {
         return 0;
 }
 
+static int op_smt_watch(void *data, sd_event *event, void (*changed)(void *userdata), void *userdata) {
+        struct sim *sim = data;
+        sim->smt_changed = changed;
+        sim->smt_userdata = userdata;
+        return 0;
+}
+
 static int op_realtime(void *data, bool on) {
         struct sim *sim = data;
         int r = sim_begin(sim, SIM_REALTIME);
@@ -354,7 +361,7 @@ static int op_task_info(void *data, pid_t tid, struct task_info *ret) {
 void sim_kernel(struct sim *sim, struct kernel *ret) {
         static const struct cookie_ops cookie = {op_probe, op_get, op_deliver, op_hold};
         static const struct cgroup_ops cgroup = {op_type, op_walk, op_list, op_of_task, op_frozen, op_freeze};
-        static const struct smt_ops smt = {op_status};
+        static const struct smt_ops smt = {op_status, op_smt_watch};
         static const struct sched_ops sched = {op_realtime, op_realtime_used};
         *ret = (struct kernel){.cookie = &cookie,
                                .cgroup = &cgroup,

@@ -34,7 +34,7 @@ static bool run_history(uint64_t seed, bool verbose) {
         return failed;
 }
 
-static const char help[] = "run-seeds [--seeds N] [--verbose]           N histories (4000), and the walk over errors\n"
+static const char help[] = "run-seeds [--seeds N] [--verbose]           N histories (2000), and the walk over errors\n"
                            "run-seeds --seed N [--verbose]              this one\n"
                            "run-seeds --world N --call N --what ERROR   this error, or happening, of the walk\n";
 
@@ -44,9 +44,10 @@ int main(int argc, char **argv) {
                 {"world", required_argument, NULL, 'w'}, {"call", required_argument, NULL, 'c'},
                 {"what", required_argument, NULL, 'e'},  {"verbose", no_argument, NULL, 'v'},
                 {"help", no_argument, NULL, 'h'},        {0}};
-        uint64_t seed = 0, seeds = 4000, world = 0, call = 0;
+        uint64_t seed = 0, seeds = 2000, world = 0, call = 0;
         const char *what = NULL;
         bool verbose = false;
+        setvbuf(stdout, NULL, _IOLBF, 0);
         for (int c; (c = getopt_long(argc, argv, "", options, NULL)) >= 0;)
                 switch (c) {
                 case 's':

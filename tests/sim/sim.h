@@ -91,6 +91,7 @@ struct sim_queue {
         size_t first, n, allocated;
         size_t limit; /* more than these are lost; 0: no limit */
         int fd;       /* an eventfd, or -1 */
+        bool readable;
 };
 
 struct sim {
@@ -110,6 +111,8 @@ struct sim {
 
         bool smt, supported, denied;
         char *smt_control;
+        void (*smt_changed)(void *userdata);
+        void *smt_userdata;
         bool realtime, realtime_denied;
         usec_t realtime_used;
 

@@ -247,6 +247,8 @@ pid_t sim_spawn(struct sim *sim, pid_t tid, const char *path, unsigned n) {
                         return other;
                 sim_queue_proc(sim, PROC_EVENT_FORK, sim->thread[other]);
         }
+        if (cgroup->watched)
+                sim_queue_cgroup(sim, CGROUP_EVENT_MOVED_IN, path);
         return leader;
 }
 
@@ -383,6 +385,8 @@ void sim_smt(struct sim *sim, bool on) {
         sim->smt = on;
         free(sim->smt_control);
         sim->smt_control = must(strdup(on ? "on" : "off"));
+        if (sim->smt_changed)
+                sim->smt_changed(sim->smt_userdata);
 }
 
 void sim_advance(struct sim *sim, usec_t usec) {

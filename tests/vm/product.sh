@@ -45,7 +45,8 @@ build_guest() {
 
 build_guest_locked() {
         local hash folder=$BUILD-guest
-        hash=$(cat -- "$TESTS"/vm/guest/* "$TESTS/vm/CMakeLists.txt" | sha256sum)
+        hash=$(cat -- "$TESTS"/vm/guest/* "$TESTS/vm/CMakeLists.txt" "$TOP"/daemon/kernel/* "$TOP"/daemon/*.h \
+                "$TOP"/daemon/{failure,pids,utf8}.c | sha256sum)
         [[ $(cat -- "$folder/hash" 2>/dev/null) != "$hash" ]] || return 0
         step "building the guest's programs" build_guest_now "$folder" || return 1
         printf '%s\n' "$hash" >"$folder/hash"

@@ -14,11 +14,12 @@ rootfs_image() { # rootfs_image base|full
                 need bed
                 locked "root-$1" rootfs_build "$1" "$image" || return 1
         fi
+        touch -c -- "$image"
         printf '%s\n' "$image"
 }
 
 rootfs_build() { # rootfs_build NAME IMAGE
-        local name=$1 image=$2 work old
+        local name=$1 image=$2 work
         [[ ! -e $image ]] || return 0
         ((EUID == 0)) || die 125 "only root can build the guest's root file system"
         work=$(mktemp -d -p "$CACHE")
@@ -28,9 +29,8 @@ rootfs_build() { # rootfs_build NAME IMAGE
                 rootfs_install "$name" "$work/root" || return 1
         step "making the ext4 image '$name'" rootfs_pack "$name" "$work/root" "$work/image" || return 1
         mv -- "$work/image" "$image"
-        for old in "$CACHE/root-$name-"*.ext4; do
-                [[ $old == "$image" ]] || rm -f -- "$old"
-        done
+        # Other checkouts may use other images.
+        find "$CACHE" -maxdepth 1 -name 'root-*.ext4' -mtime +14 -delete
 }
 
 # The same Debian mirrors that this machine uses, and only Debian's own.
@@ -48,7 +48,7 @@ rootfs_install() { # rootfs_install NAME FOLDER
         fi
         [[ -n $sources ]] || { echo "apt knows no mirror of Debian 12 (bookworm)" && return 1; }
         mmdebstrap --mode=root --variant=minbase --include="$(packages_of "guest-$1" | paste -sd,)" \
-                --aptopt='APT::Install-Recommends "false"' \
+                --aptopt='APT::Install-Recommends "false"' --dpkgopt=force-unsafe-io \
                 --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
                 --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/info/*' \
                 bookworm "$2" - <<<"$sources" || return 1

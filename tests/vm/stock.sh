@@ -23,7 +23,6 @@ stock_build() { # stock_build FOLDER
         trap "rm -rf --one-file-system -- $(printf %q "$work")" EXIT
         step "fetching and unpacking Debian's stock kernel" stock_fetch "$work" || return 1
         step "making an initramfs for it" stock_pack "$work" || return 1
-        rm -rf --one-file-system -- "$CACHE"/stock-*
         mv -- "$work/out" "$folder"
 }
 

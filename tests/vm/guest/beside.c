@@ -177,7 +177,9 @@ static void on_event(const struct trace_event *event, void *userdata) {
         struct follow *follow = userdata;
 
         if (event->kind == TRACE_FORK) {
-                if (event->child >= 0 && event->child < pid_max && event->parent >= 0 && event->parent < pid_max)
+                if (event->child < 0 || event->child >= pid_max || event->parent < 0 || event->parent >= pid_max)
+                        die(STATUS_ERROR, "the trace has an impossible task %d or %d", event->parent, event->child);
+                if (side_of[event->parent] != NOBODY)
                         side_of[event->child] = side_of[event->parent];
                 return;
         }
@@ -193,12 +195,12 @@ static void take_sample(const char *cgroups[static 2], long seconds, struct samp
         struct timespec length = {.tv_sec = seconds};
 
         read_cores();
-        read_sides(cgroups);
         memset(&follow, 0, sizeof follow);
         *ret = (struct sample){};
         follow.sample = ret;
 
         trace_start();
+        read_sides(cgroups); /* what is forked from now on is in the trace */
         visit_cpus();
         follow.begin = now();
         if (nanosleep(&length, NULL) < 0)

@@ -71,3 +71,23 @@ tasks() {
         systemd-run --quiet --collect --unit="case-$name.service" --slice="$slice" --property=Type=notify \
                 --property=TasksMax=infinity --property=LimitNPROC=infinity -- "$(command -v load)" "$@"
 }
+
+# inside CGROUP COMMAND...: COMMAND, which is `load ...` or ends up as it, runs in the cgroup of this path (case-*, not of
+# systemd's), made if it is not there; back when all tasks are there.
+inside() {
+        local folder=/sys/fs/cgroup$1 line fd
+        shift
+        mkdir -p -- "$folder"
+        exec {fd}< <(echo "$BASHPID" >"$folder/cgroup.procs" && exec "$@" 2>"$CASE_OUTPUT")
+        if ! read -r -t 60 line <&"$fd" || [[ $line != ready ]]; then
+                cat -- "$CASE_OUTPUT"
+                failed "$* starts in $folder"
+        fi
+}
+
+# Ends the tasks in a cgroup that `inside` made, and removes it and all below.
+vanish() {
+        local folder=/sys/fs/cgroup$1
+        echo 1 >"$folder/cgroup.kill"
+        eventually 10 "$1 is gone" find "$folder" -depth -type d -exec rmdir -- {} +
+}

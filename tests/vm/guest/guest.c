@@ -128,7 +128,7 @@ static void walk_folder(const char *folder, void (*each)(pid_t tid, void *userda
                 return;
         }
         while ((entry = readdir(dir))) {
-                if (entry->d_type != DT_DIR || entry->d_name[0] == '.')
+                if (entry->d_type != DT_DIR || strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
                         continue;
                 if (asprintf(&path, "%s/%s", folder, entry->d_name) < 0)
                         die_errno("no memory");

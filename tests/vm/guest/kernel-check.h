@@ -73,7 +73,14 @@ bool all_carry(pid_t pid, uint64_t cookie);
 unsigned own_carriers(void);
 usec_t now(void);
 
+/* ---- delivering ---- */
+
+#define UNTOUCHED 77 /* the error of a target that nothing was done to */
+/* To one target: the outcome of the job, or else of the target. cookie, which may be NULL, goes in and out. */
+int deliver(enum delivery_kind kind, pid_t source, uint64_t *cookie, bool by_thread, pid_t target);
+
 void test_cookies(void);
 void test_cgroups(void);
 void test_tasks(void);
+void test_smt(void);
 void test_events(void);

@@ -39,6 +39,7 @@ static const char usage[] =
         "       load into CGROUP N    N sleeping processes that are born in another cgroup (CLONE_INTO_CGROUP)\n"
         "       load escape MS        gives itself a new cookie every MS milliseconds\n"
         "       load steal PID MS     takes the cookie of PID every MS milliseconds\n"
+        "       load carry COMMAND... gives itself a new cookie and becomes COMMAND, which has it then\n"
         "       load tag CGROUP       gives all tasks in CGROUP and below one new cookie, and ends: no part of the product,\n"
         "                             a means to try the bed itself\n"
         "       load untag CGROUP     gives them back cookie 0, and ends\n";
@@ -234,6 +235,13 @@ static _Noreturn void leave(pid_t from, long ms) {
         }
 }
 
+static _Noreturn void carry(char **command) {
+        if (core_create(0, true) < 0)
+                die(STATUS_ERROR, "cannot make a cookie: %s", core_error(errno));
+        (void) execvp(command[0], command);
+        die_errno("cannot run %s", command[0]);
+}
+
 static void tag_one(pid_t tid, void *userdata) {
         size_t *n = userdata;
 
@@ -286,6 +294,8 @@ int main(int argc, char **argv) {
                 leave(0, parse_number("MS", first, 1, 1000000));
         if (strcmp(verb, "steal") == 0 && n == 2)
                 leave((pid_t) parse_number("PID", first, 1, INT32_MAX), parse_number("MS", argv[3], 1, 1000000));
+        if (strcmp(verb, "carry") == 0 && n >= 1)
+                carry(argv + 2);
         if ((strcmp(verb, "tag") == 0 || strcmp(verb, "untag") == 0) && n == 1) {
                 tag(first, strcmp(verb, "untag") == 0);
                 return 0;
