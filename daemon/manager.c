@@ -15,7 +15,8 @@ usec_t manager_now(const struct manager *m) {
 }
 
 const struct policy *manager_policy_of(const struct manager *m, const char *name) {
-        return config_policy(m->config, name ? name : m->config->default_policy);
+        const struct policy *policy = name ? config_policy(m->config, name) : NULL;
+        return policy ? policy : config_policy(m->config, m->config->default_policy);
 }
 
 /* ---- real-time budget ---- */
@@ -308,9 +309,10 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
         m->pass = (struct pass_context){
                 .kernel = kernel, .tenants = &m->tenants, .save = save, .dirty = mark_dirty, .userdata = m};
         int r = config_load(options->config_root, &m->config, &wrong);
-        if (r < 0) {
-                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s; no configuration is in force.",
-                         wrong.text);
+        bool known = r == 0;
+        if (!known) {
+                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL,
+                         "%s; no configuration is in force, and tenants of before stay as they are.", wrong.text);
                 r = config_builtin(&m->config);
         }
         if (r == 0)
@@ -330,7 +332,7 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
         if (r >= 0)
                 r = manager_take_state(m);
         if (r >= 0)
-                r = manager_apply_config(m);
+                r = manager_apply_config(m, known);
         if (r < 0)
                 return fail(f, FAILURE_FAILED, r, "The daemon cannot start: %s", strerrordesc_np(-r));
         *ret = TAKE(m);
