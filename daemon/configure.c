@@ -96,7 +96,7 @@ int manager_apply_config(struct manager *m, bool known) {
         return known ? apply_config(m, NULL) : keep_tenants(m);
 }
 
-int manager_reload(struct manager *m, struct failure *f) {
+int manager_read_config(struct manager *m, struct failure *f) {
         _cleanup_(config_freep) struct config *config = NULL;
         int r = config_load(m->options.config_root, &config, f);
         if (r < 0)
@@ -111,6 +111,14 @@ int manager_reload(struct manager *m, struct failure *f) {
         return r < 0 ? fail(f, FAILURE_FAILED, r,
                             "The new configuration is in force, but not all tenants follow it: %s", strerrordesc_np(-r))
                      : 0;
+}
+
+int manager_reload(struct manager *m, struct failure *f) {
+        _cleanup_strv_ char **untagged = TAKE(m->untagged);
+        int r = manager_read_config(m, f);
+        if (r < 0)
+                m->untagged = TAKE(untagged);
+        return r;
 }
 
 /* Takes over the tenants of before a restart. Their cookies are looked for in their tasks, not believed. */

@@ -57,6 +57,8 @@ void manager_run(struct manager *m);
  * before a restart; protects what the daemon and the whole host hang on. 0 or negative errno. configure.c's. */
 int manager_apply_config(struct manager *m, bool known);
 int manager_take_state(struct manager *m);
+/* As manager_reload, but configured tenants that were untagged by hand stay so. */
+int manager_read_config(struct manager *m, struct failure *f);
 int manager_protect_host(struct manager *m);
 
 /* May these cgroups (normalized) be those of a tenant? self: the tenant they are meant for, or NULL. requests.c's. */
