@@ -10,11 +10,15 @@ int look_compare_cookies(const void *a, const void *b) {
         return (x > y) - (x < y);
 }
 
+/* How often children of children that are gone already are looked for. */
+#define GENERATIONS 100
+
 /* Children of the tenant's tasks that were not listed yet: forked while their parents were being tagged. Those that are
- * still shown in the root stay hints. */
-static int add_hints(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+ * still shown in the root stay hints. *ret_gone: some are gone, and may have left children. */
+static int add_hints(const struct pass_context *c, struct tenant *tenant, struct sight *sight, bool *ret_gone) {
         struct pass *pass = tenant->pass;
         struct pids again = {0};
+        bool gone = false;
         int r = 0;
 
         for (size_t i = 0; r == 0 && i < pass->hints.n; i++) {
@@ -27,6 +31,7 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
                 r = c->kernel->cookie->get(c->kernel->data, tid, &seen.cookie);
                 if (r == -ENODEV || r == -EINVAL)
                         break;
+                gone = gone || r == -ESRCH;
                 bool carries = r == 0 && seen.cookie != 0 && seen.cookie == tenant->cookie;
                 bool right = carries == (pass->wish == WISH_TAGGED);
                 if (r < 0 || (right && !(carries && pass->strayed))) {
@@ -34,6 +39,7 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
                         continue;
                 }
                 r = observe_place(c->kernel, c->tenants, tid, &owner);
+                gone = gone || r == -ESRCH;
                 if (r == -EAGAIN)
                         r = pids_add(&again, tid);
                 else if (r == 0 && owner == tenant && !right)
@@ -47,6 +53,21 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
         }
         pids_done(&pass->hints);
         pass->hints = again;
+        *ret_gone = gone;
+        return r;
+}
+
+/* Takes the events that are queued, and looks at the children they tell of. A process that forks and ends without a
+ * pause is never there any more when it is looked at, but its events were queued before it went. */
+static int add_children(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        bool gone = true;
+        int r = 0;
+
+        for (unsigned i = 0; r == 0 && gone && i < GENERATIONS; i++) {
+                r = watch_drain(c->kernel, c->tenants);
+                if (r == 0)
+                        r = add_hints(c, tenant, sight, &gone);
+        }
         return r;
 }
 
@@ -160,7 +181,7 @@ int look(struct pass_context *c, struct tenant *tenant, struct sight *ret) {
         if (r == 0)
                 r = add_strays(c, tenant, &pass->delivered.threads, false, &sight);
         if (r == 0)
-                r = add_hints(c, tenant, &sight);
+                r = add_children(c, tenant, &sight);
         if (r == 0 && pass->whole_host)
                 r = add_host(c, tenant, &sight);
         if (r < 0)

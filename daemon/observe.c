@@ -111,6 +111,9 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
                 for (size_t i = 0; r == 0 && i < l.loose.n; i++)
                         r = look(kernel, tenant, false, &(struct seen){.tid = l.loose.pid[i], .threaded = true},
                                  &sight);
+                r = r < 0 ? r : pids_merge(&sight.inside, &l.leaders);
+                r = r < 0 ? r : pids_merge(&sight.inside, &l.threads);
+                r = r < 0 ? r : pids_merge(&sight.inside, &l.loose);
                 sight.n_processes += l.leaders.n;
                 if (l.all_known && l.leaders.n > 0 && !l.root_threaded)
                         sight.threads_known = false;
@@ -121,11 +124,6 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
                         return r;
         }
 
-        r = pids_reserve(&sight.inside, sight.n);
-        if (r < 0)
-                return r;
-        for (size_t i = 0; i < sight.n; i++)
-                sight.inside.pid[sight.inside.n++] = sight.seen[i].tid;
         pids_sort(&sight.inside);
         sight.n_threads = sight.n;
         *ret = sight;

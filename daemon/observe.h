@@ -14,7 +14,7 @@ struct sight {
         size_t n_threads;
         bool threads_known; /* each thread was looked at; otherwise n_threads counts processes alone */
         size_t n_missing;   /* cgroups of the tenant that do not exist */
-        struct pids inside; /* sorted: all thread ids seen inside */
+        struct pids inside; /* sorted: all thread ids listed inside, also of those that were gone a moment later */
 };
 
 void sight_done(struct sight *sight);

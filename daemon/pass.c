@@ -15,6 +15,9 @@
 #define CLONE_WAITS 8
 /* A child that was in flight when its parent was cleared is there within this. */
 #define UNTAG_SETTLE (20 * USEC_PER_MSEC)
+/* Early at boot the kernel shows every cookie as 0, until it has drawn the key of its hashes. */
+#define KEY_PAUSE (500 * USEC_PER_MSEC)
+#define KEY_WAITS 120
 /* With FREEZE_PAUSE_MAX between them. */
 #define THAW_TRIES 40
 
@@ -289,6 +292,11 @@ static int go(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
                         return 0;
                 }
                 r = go_round(c, tenant, now, &sight);
+                if (r == -EAGAIN && pass->key_waits++ < KEY_WAITS) {
+                        pass->rounds = 0; /* it is not the tenant that changes */
+                        *ret_again = now + KEY_PAUSE;
+                        return 1;
+                }
                 if (r < 0)
                         return r;
                 if (r > 0)

@@ -39,7 +39,7 @@ struct pass {
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
         size_t n_others;   /* threads inside that lead no group, at the last look that listed threads */
-        unsigned rounds, clone_waits, thaw_tries;
+        unsigned rounds, clone_waits, key_waits, thaw_tries;
         struct pids members; /* sorted: all that was seen inside, and their children */
         struct pids hints;   /* children to look at */
         struct given delivered;

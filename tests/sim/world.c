@@ -53,17 +53,19 @@ uint64_t sim_cookie(const struct sim *sim, pid_t tid) {
 }
 
 int sim_create(struct sim *sim, pid_t tid, bool group) {
-        struct sim_thread *thread = sim_thread(sim, tid);
+        const struct sim_thread *caller = sim_thread(sim, tid);
         if (!sim->smt)
                 return -ENODEV;
-        if (!thread)
+        if (!caller)
                 return -ESRCH;
         struct sim_cookie *cookie = sim_cookie_new(sim, false);
-        for (pid_t i = 1; group && i <= sim->pid_max; i++)
-                if (sim->thread[i] && sim->thread[i]->tgid == thread->tgid)
-                        sim_cookie_set(sim, &sim->thread[i]->cookie, cookie);
-        sim_cookie_set(sim, &thread->cookie, cookie);
-        thread->stray = false;
+        for (pid_t i = 1; i <= sim->pid_max; i++) {
+                struct sim_thread *thread = sim->thread[i];
+                if (!thread || (group ? thread->tgid != caller->tgid : thread != caller))
+                        continue;
+                sim_cookie_set(sim, &thread->cookie, cookie);
+                thread->stray = false;
+        }
         return 0;
 }
 
