@@ -11,8 +11,35 @@ static bool configured_now(const struct manager *m, const struct config *config,
         return config_tenant(config, tenant->name) && !strv_contains(m->untagged, tenant->name);
 }
 
+static bool same(const char *a, const char *b) {
+        return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Does the configuration want something else of the tenant than it has, or than it wanted when it was last read? A
+ * policy that was chosen since then by a call stays otherwise. */
+static bool wants_change(const struct tenant_config *wanted, const struct config *old, const struct tenant *tenant) {
+        if (!wanted)
+                return false;
+        if (!strv_equal(wanted->cgroups, tenant->cgroups))
+                return true;
+        const struct tenant_config *before = old ? config_tenant(old, tenant->name) : NULL;
+        return !same(wanted->policy, tenant->policy) && (!before || !same(wanted->policy, before->policy));
+}
+
+/* While the configuration is wrong since the start, nobody knows whom it names: all stays. */
+static int keep_tenants(struct manager *m) {
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                struct tenant *tenant = m->tenants.tenant[i];
+                if (tenant->policy && !config_policy(m->config, tenant->policy))
+                        log_line(LOG_WARNING, NULL, tenant,
+                                 "its policy '%s' is not known now; the default one is in force.", tenant->policy);
+                manager_mark(m, tenant);
+        }
+        return 0;
+}
+
 /* Makes the tenants what the configuration says: those it names are there, those it no longer names go. */
-int manager_apply_config(struct manager *m) {
+static int apply_config(struct manager *m, const struct config *old) {
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
                 const struct tenant_config *wanted = config_tenant(m->config, tenant->name);
@@ -25,7 +52,7 @@ int manager_apply_config(struct manager *m) {
                 }
                 if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
                         tenant->untagging = true;
-                else if (wanted && !strv_equal(wanted->cgroups, tenant->cgroups)) {
+                else if (wants_change(wanted, old, tenant)) {
                         int r = manager_change(m, tenant, wanted->cgroups, wanted->policy);
                         if (r < 0)
                                 return r;
@@ -55,25 +82,43 @@ int manager_apply_config(struct manager *m) {
                 }
                 manager_mark(m, tenant);
         }
-        m->pass.freeze_timeout = m->config->freeze_timeout;
-        m->realtime.budget = m->config->realtime_budget;
         return 0;
 }
 
-int manager_reload(struct manager *m, struct failure *f) {
+static void apply_settings(struct manager *m) {
+        m->pass.freeze_timeout = m->config->freeze_timeout;
+        m->realtime.budget = m->config->realtime_budget;
+}
+
+int manager_apply_config(struct manager *m, bool known) {
+        m->config_known = known;
+        apply_settings(m);
+        return known ? apply_config(m, NULL) : keep_tenants(m);
+}
+
+int manager_read_config(struct manager *m, struct failure *f) {
         _cleanup_(config_freep) struct config *config = NULL;
         int r = config_load(m->options.config_root, &config, f);
         if (r < 0)
                 return r;
-        struct config *old = m->config;
+        _cleanup_(config_freep) struct config *old = m->config;
         m->config = TAKE(config);
-        config_free(old);
-        r = manager_apply_config(m);
+        apply_settings(m);
+        r = apply_config(m, m->config_known ? old : NULL);
+        m->config_known = true;
         if (m->listener.manager_changed)
                 m->listener.manager_changed(m->listener_userdata);
         return r < 0 ? fail(f, FAILURE_FAILED, r,
                             "The new configuration is in force, but not all tenants follow it: %s", strerrordesc_np(-r))
                      : 0;
+}
+
+int manager_reload(struct manager *m, struct failure *f) {
+        _cleanup_strv_ char **untagged = TAKE(m->untagged);
+        int r = manager_read_config(m, f);
+        if (r < 0)
+                m->untagged = TAKE(untagged);
+        return r;
 }
 
 /* Takes over the tenants of before a restart. Their cookies are looked for in their tasks, not believed. */

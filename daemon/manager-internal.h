@@ -24,6 +24,7 @@ struct manager {
         void *listener_userdata;
 
         struct config *config;
+        bool config_known; /* else it is the built-in one, as the files were wrong at the start */
         struct tenants tenants;
         char **untagged; /* configured tenants that were untagged by hand */
         struct pass_context pass;
@@ -52,10 +53,12 @@ int manager_follow_start(struct manager *m);
 /* Runs all that is due now. */
 void manager_run(struct manager *m);
 
-/* Makes the tenants what the configuration says; takes over those of before a restart; protects what the daemon and the
- * whole host hang on. 0 or negative errno. configure.c's. */
-int manager_apply_config(struct manager *m);
+/* Makes the tenants what the configuration says, or, if that is not known, leaves them as they are; takes over those of
+ * before a restart; protects what the daemon and the whole host hang on. 0 or negative errno. configure.c's. */
+int manager_apply_config(struct manager *m, bool known);
 int manager_take_state(struct manager *m);
+/* As manager_reload, but configured tenants that were untagged by hand stay so. */
+int manager_read_config(struct manager *m, struct failure *f);
 int manager_protect_host(struct manager *m);
 
 /* May these cgroups (normalized) be those of a tenant? self: the tenant they are meant for, or NULL. requests.c's. */
@@ -64,6 +67,7 @@ int manager_check_cgroups(struct manager *m, const struct tenant *self, char *co
 /* Gives the tenant other cgroups and another policy; what is outside then loses its cookie. 0 or -ENOMEM. */
 int manager_change(struct manager *m, struct tenant *tenant, char *const *cgroups, const char *policy);
 
+/* The policy of this name (NULL: the default one); the default one also where that is not known. */
 const struct policy *manager_policy_of(const struct manager *m, const char *name);
 
 /* Takes the tenant in, and tells; or drops it, and tells. */

@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A fork that was in flight when its parent was tagged has shown up by then: the tenant is looked at once more. */
+/* A fork that was in flight when its parent was tagged, and a task that came before the cgroup was watched, have shown
+ * up by then: the tenant is looked at once more. */
 #define SETTLE (100 * USEC_PER_MSEC)
 
 usec_t manager_now(const struct manager *m) {
@@ -15,7 +16,8 @@ usec_t manager_now(const struct manager *m) {
 }
 
 const struct policy *manager_policy_of(const struct manager *m, const char *name) {
-        return config_policy(m->config, name ? name : m->config->default_policy);
+        const struct policy *policy = name ? config_policy(m->config, name) : NULL;
+        return policy ? policy : config_policy(m->config, m->config->default_policy);
 }
 
 /* ---- real-time budget ---- */
@@ -48,12 +50,16 @@ static usec_t rest_realtime(struct manager *m) {
 /* ---- what is told ---- */
 
 static void tell_changed(struct manager *m, struct tenant *tenant) {
-        if (!tenant->changed)
-                return;
-        tenant->changed = false;
-        m->unsaved = true;
-        if (m->listener.tenant_changed)
+        if (tenant->changed && m->listener.tenant_changed)
                 m->listener.tenant_changed(tenant, m->listener_userdata);
+        tenant->changed = false;
+        if (tenant->added)
+                log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_ADDED, tenant, "is a tenant now.");
+        if (tenant->turned)
+                log_line(tenant->state == TENANT_DEGRADED || tenant->state == TENANT_EXPOSED ? LOG_WARNING : LOG_INFO,
+                         CORESCHED_MESSAGE_TENANT_STATE, tenant, "%s%s%s.", tenant_state_word(tenant->state),
+                         tenant->reason ? ": " : "", tenant->reason ? tenant->reason : "");
+        tenant->added = tenant->turned = false;
 }
 
 static int save(void *userdata) {
@@ -85,12 +91,18 @@ static void tell_waiters(struct manager *m) {
         }
 }
 
+/* Callers are answered as soon as what they asked for is done and will survive a restart; the rest comes after that. */
 static void tell(struct manager *m) {
-        for (size_t i = 0; i < m->tenants.n; i++)
-                tell_changed(m, m->tenants.tenant[i]);
+        for (size_t i = 0; i < m->tenants.n && !m->unsaved; i++)
+                m->unsaved = m->tenants.tenant[i]->changed;
         if (m->unsaved)
                 (void) save(m);
         tell_waiters(m);
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                if (m->tenants.tenant[i]->fresh && !m->tenants.tenant[i]->pass)
+                        manager_follow(m, m->tenants.tenant[i]);
+                tell_changed(m, m->tenants.tenant[i]);
+        }
 }
 
 int manager_wait(struct manager *m, struct tenant *tenant, bool untag, manager_done_t done, void *userdata) {
@@ -107,7 +119,7 @@ int manager_add(struct manager *m, struct tenant *tenant) {
         if (r < 0)
                 return r;
         m->unsaved = true;
-        log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_ADDED, tenant, "is a tenant now.");
+        tenant->added = true;
         if (m->listener.tenant_added)
                 m->listener.tenant_added(tenant, m->listener_userdata);
         return 0;
@@ -190,14 +202,10 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
         }
         if (tenant->untagging)
                 refuse_untag(m, tenant);
-        tenant->due = tenant->touched ? manager_now(m) + SETTLE : USEC_INFINITY;
-        if (tenant->fresh || tenant->touched)
-                manager_follow(m, tenant);
+        tenant->fresh = tenant->fresh || tenant->touched;
+        tenant->due = tenant->fresh ? manager_now(m) + SETTLE : USEC_INFINITY;
         tenant->touched = false;
-        if (tenant->state != before)
-                log_line(tenant->state == TENANT_DEGRADED || tenant->state == TENANT_EXPOSED ? LOG_WARNING : LOG_INFO,
-                         CORESCHED_MESSAGE_TENANT_STATE, tenant, "%s%s%s.", tenant_state_word(tenant->state),
-                         tenant->reason ? ": " : "", tenant->reason ? tenant->reason : "");
+        tenant->turned = tenant->turned || tenant->state != before;
 }
 
 static void run_tenant(struct manager *m, struct tenant *tenant, usec_t now) {
@@ -308,9 +316,10 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
         m->pass = (struct pass_context){
                 .kernel = kernel, .tenants = &m->tenants, .save = save, .dirty = mark_dirty, .userdata = m};
         int r = config_load(options->config_root, &m->config, &wrong);
-        if (r < 0) {
-                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s; no configuration is in force.",
-                         wrong.text);
+        bool known = r == 0;
+        if (!known) {
+                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL,
+                         "%s; no configuration is in force, and tenants of before stay as they are.", wrong.text);
                 r = config_builtin(&m->config);
         }
         if (r == 0)
@@ -330,7 +339,7 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
         if (r >= 0)
                 r = manager_take_state(m);
         if (r >= 0)
-                r = manager_apply_config(m);
+                r = manager_apply_config(m, known);
         if (r < 0)
                 return fail(f, FAILURE_FAILED, r, "The daemon cannot start: %s", strerrordesc_np(-r));
         *ret = TAKE(m);

@@ -40,8 +40,10 @@ static bool vanished(int error) {
 static int list_cgroup(const char *path, void *userdata) {
         struct listing *l = userdata;
         const struct cgroup_ops *ops = l->kernel->cgroup;
-        size_t before = l->leaders.n;
+        size_t before = l->leaders.n, n_tasks = 0;
 
+        /* Counted before they are listed: who joins in between has an event, and is looked at again. */
+        bool counted = l->known && l->known->n == 0 && ops->count(l->kernel->data, path, &n_tasks) == 0;
         int r = ops->list(l->kernel->data, path, false, &l->leaders);
         if (vanished(r))
                 return 0;
@@ -52,6 +54,8 @@ static int list_cgroup(const char *path, void *userdata) {
                         l->root_threaded = true;
         } else if (r < 0)
                 return r;
+        if (counted && n_tasks == l->leaders.n - before)
+                return 0; /* nobody but the leaders */
         size_t cursor = 0;
         for (size_t i = before; l->all_known && i < l->leaders.n; i++)
                 l->all_known = pids_next(l->known, l->leaders.pid[i], &cursor);
@@ -82,7 +86,8 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
         int r;
 
         for (char **root = tenant->cgroups; root && *root; root++) {
-                struct listing l = {.kernel = kernel, .known = known, .root = *root, .all_known = known->n > 0};
+                struct listing l = {
+                        .kernel = kernel, .known = known, .root = *root, .all_known = known && known->n > 0};
 
                 r = kernel->cgroup->walk(kernel->data, *root, list_cgroup, &l);
                 if (vanished(r)) {
@@ -97,7 +102,7 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
                         r = pids_reserve(&sight.inside, n);
                 size_t cursor = 0;
                 for (size_t i = 0; r == 0 && i < l.leaders.n; i++)
-                        r = look(kernel, tenant, pids_next(known, l.leaders.pid[i], &cursor),
+                        r = look(kernel, tenant, known && pids_next(known, l.leaders.pid[i], &cursor),
                                  &(struct seen){.tid = l.leaders.pid[i], .leader = true}, &sight);
                 cursor = 0;
                 for (size_t i = 0; r == 0 && i < l.threads.n; i++)

@@ -200,10 +200,12 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
                 return r;
         if (tenant && tenant->untagging)
                 return fail(f, FAILURE_BUSY, -EBUSY, "%s is being untagged; try again", tenant->name);
-        if (tenant && cgroups && !strv_equal(cgroups, tenant->cgroups))
+        if (tenant && cgroups && !strv_equal(cgroups, tenant->cgroups)) {
+                _cleanup_free_ char *has = strv_join(tenant->cgroups, " ");
                 return fail(f, FAILURE_TENANT_EXISTS, -EEXIST,
-                            "There is a tenant %s already, of cgroup %s; untag it first, or take another name",
-                            tenant->name, tenant->cgroups[0]);
+                            "There is a tenant %s already, of the cgroups %s; untag it first, or take another name",
+                            tenant->name, has ? has : "of its own");
+        }
         if (!tenant && !cgroups && configured && strv_copy(configured->cgroups, &cgroups) < 0)
                 return fail(f, FAILURE_FAILED, -ENOMEM, "Out of memory");
         if (!tenant && !cgroups)
@@ -240,7 +242,7 @@ static int make_persistent(struct manager *m, const char *name, char *const *cgr
                 return r;
         bool was_untagged = strv_contains(m->untagged, name);
         strv_remove(m->untagged, name);
-        r = manager_reload(m, f);
+        r = manager_read_config(m, f);
         if (r < 0) {
                 (void) config_remove_tenant(m->options.config_root, name, &ignored);
                 if (was_untagged)
@@ -308,6 +310,14 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
         struct failure f = {0};
         int r = 0;
 
+        if (!tenant && persistent && config_tenant(m->config, name)) {
+                /* It was untagged before; its file is left. */
+                r = config_remove_tenant(m->options.config_root, name, &f);
+                if (r == 0)
+                        r = manager_read_config(m, &f);
+                done(r, r < 0 ? &f : NULL, NULL, userdata);
+                return;
+        }
         if (!tenant)
                 r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT,
                          "There is no tenant '%.200s'; 'coreschedctl list' shows those there are", name);
@@ -320,7 +330,7 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
         if (r == 0 && persistent && config_tenant(m->config, name)) {
                 r = config_remove_tenant(m->options.config_root, name, &f);
                 if (r == 0)
-                        r = manager_reload(m, &f);
+                        r = manager_read_config(m, &f);
         } else if (r == 0 && config_tenant(m->config, name) && !strv_contains(m->untagged, name) &&
                    strv_extend(&m->untagged, name) < 0)
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");

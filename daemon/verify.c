@@ -44,11 +44,10 @@ static enum finding judge(const struct manager *m, const struct host *host, cons
 }
 
 static int verify_tenant(struct manager *m, const struct host *host, struct tenant *tenant, struct verification *v) {
-        static const struct pids nobody = {0};
         _cleanup_(sight_done) struct sight sight = {0};
 
         v->tenant = tenant;
-        int r = observe_tenant(m->kernel, tenant, &nobody, &sight);
+        int r = observe_tenant(m->kernel, tenant, NULL, &sight);
         if (r < 0)
                 return r;
         v->n_threads = sight.n;

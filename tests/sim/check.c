@@ -17,13 +17,14 @@ static struct tenant *owner(const struct play *play, const struct sim_thread *th
 }
 
 /* Is it something that the pass cannot know of? It is in flight, and the kernel has not told of it yet, or only after
- * the last look, or before the pass began. A later look finds it. */
+ * the last look, or before the pass began, and it was not listed yet then. A later look finds it. */
 static bool unheard_of(const struct play *play, unsigned i, const struct sim_thread *thread) {
         const struct sim_queue *queue = &play->sim->proc_events;
         for (size_t k = queue->first; k < queue->n; k++)
                 if (queue->event[k].proc.tid == thread->tid)
                         return true;
-        return thread->stage == SIM_FORKING || (thread->stage == SIM_FORKED && thread->event_at <= play->begun[i]);
+        return thread->stage == SIM_FORKING ||
+               (thread->event_at <= play->begun[i] && thread->listed_at >= play->begun[i]);
 }
 
 void check_truth(struct play *play, unsigned i) {
@@ -67,7 +68,10 @@ static void check_thread(struct play *play, const struct sim_thread *thread) {
                                   (unsigned long long) sim_cookie(play->sim, thread->tid));
                 return;
         }
-        if (thread->cookie && thread->stray)
+        /* An adopted cookie is taken from those outside only by the pass that gave it. If that ended early, a child of
+         * one of them keeps it. */
+        const struct tenant *carried = tenants_of_cookie(&play->tenants, sim_cookie(play->sim, thread->tid));
+        if (thread->cookie && thread->stray && !(thread->born_stray && carried && carried->adopted))
                 play_fail(play, "thread %d of %d in %s was given %llx, and has no business with it", (int) thread->tid,
                           (int) thread->tgid, thread->cgroup->path, (unsigned long long) thread->cookie->number);
 }

@@ -121,7 +121,7 @@ int sim_cgroup_add(struct sim *sim, const char *path, bool threaded) {
         struct sim_cgroup *cgroup = must(calloc(1, sizeof(*cgroup)));
         cgroup->path = must(strdup(path));
         cgroup->threaded = threaded;
-        sim->cgroup = must(reallocarray(sim->cgroup, sim->n_cgroups + 1, sizeof(*sim->cgroup)));
+        sim->cgroup = must(reallocarray(sim->cgroup, sim->n_cgroups + 1, sizeof(struct sim_cgroup *)));
         sim->cgroup[sim->n_cgroups++] = cgroup;
         struct sim_cgroup *above = parent_of(sim, cgroup);
         if (above && above->watched)
@@ -227,7 +227,7 @@ static pid_t add_thread(struct sim *sim, pid_t tid, pid_t tgid, struct sim_cgrou
                 thread->denied = parent->denied;
                 thread->freeze_delay = parent->freeze_delay;
                 thread->helped_self = parent->helped_self;
-                thread->stray = parent->stray;
+                thread->stray = thread->born_stray = parent->stray;
                 sim_cookie_set(sim, &thread->cookie, parent->cookie);
         }
         sim->thread[tid] = thread;
