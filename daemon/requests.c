@@ -293,6 +293,13 @@ void manager_tag(struct manager *m, const struct tag_request *request, manager_d
         manager_run(m);
 }
 
+static void refuse_unknown(const char *name, manager_done_t done, void *userdata) {
+        struct failure f;
+        int r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT,
+                     "There is no tenant '%.200s'; 'coreschedctl list' shows those there are", name);
+        done(r, &f, NULL, userdata);
+}
+
 /* Removes the tenant's file, and with it the tenant from the configuration in force. Nothing is done when anything in
  * the configuration is wrong. */
 static int remove_file(struct manager *m, const char *name, struct failure *f) {
@@ -315,10 +322,11 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
                 done(r, r < 0 ? &f : NULL, NULL, userdata);
                 return;
         }
-        if (!tenant)
-                r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT,
-                         "There is no tenant '%.200s'; 'coreschedctl list' shows those there are", name);
-        else if (manager_core_scheduling(m) == CORE_SCHEDULING_NO_SMT && tenant->cookie != 0 && !force)
+        if (!tenant) {
+                refuse_unknown(name, done, userdata);
+                return;
+        }
+        if (manager_core_scheduling(m) == CORE_SCHEDULING_NO_SMT && tenant->cookie != 0 && !force)
                 r = fail(
                         &f, FAILURE_NOT_SUPPORTED, -ENODEV,
                         "%s cannot be untagged while SMT is not active, for the kernel then lets nobody change cookies; "
@@ -346,10 +354,11 @@ void manager_set_policy(struct manager *m, const char *name, const char *policy,
         struct failure f = {0};
         int r;
 
-        if (!tenant)
-                r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT, "There is no tenant '%.200s'", name);
-        else
-                r = check_policy(m, policy, &f);
+        if (!tenant) {
+                refuse_unknown(name, done, userdata);
+                return;
+        }
+        r = check_policy(m, policy, &f);
         if (r == 0 && (manager_change(m, tenant, tenant->cgroups, policy) < 0 ||
                        manager_wait(m, tenant, false, done, userdata) < 0))
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
