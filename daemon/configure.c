@@ -38,8 +38,25 @@ static int keep_tenants(struct manager *m) {
         return 0;
 }
 
+/* What the configuration wants of a tenant cannot be. While other tenants are going, it may be their fault: the
+ * configuration is applied again when they are gone. */
+static void leave_out(struct manager *m, const struct tenant_config *wanted, const char *what,
+                      const struct failure *f) {
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->untagging) {
+                        m->config_waits = true;
+                        return;
+                }
+        log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s: %s; %s.", wanted->file, f->text, what);
+}
+
 /* Makes the tenants what the configuration says: those it names are there, those it no longer names go. */
 static int apply_config(struct manager *m, const struct config *old) {
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                struct tenant *tenant = m->tenants.tenant[i];
+                if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
+                        tenant->untagging = true;
+        }
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
                 const struct tenant_config *wanted = config_tenant(m->config, tenant->name);
@@ -50,11 +67,14 @@ static int apply_config(struct manager *m, const struct config *old) {
                         free(TAKE(tenant->policy));
                         tenant->changed = true;
                 }
-                if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
-                        tenant->untagging = true;
-                else if (wants_change(wanted, old, tenant)) {
-                        int r = manager_change(m, tenant, wanted->cgroups, wanted->policy);
+                if (!tenant->untagging && wants_change(wanted, old, tenant)) {
+                        struct failure f;
+                        int r = manager_check_cgroups(m, tenant, wanted->cgroups, &f);
                         if (r < 0)
+                                leave_out(m, wanted, "it keeps the cgroups it had", &f);
+                        else
+                                r = manager_change(m, tenant, wanted->cgroups, wanted->policy);
+                        if (r == -ENOMEM)
                                 return r;
                 }
                 manager_mark(m, tenant);
@@ -64,12 +84,14 @@ static int apply_config(struct manager *m, const struct config *old) {
                 struct tenant *tenant;
                 struct failure f;
 
-                if (tenants_find(&m->tenants, wanted->name) || strv_contains(m->untagged, wanted->name))
+                tenant = tenants_find(&m->tenants, wanted->name);
+                if (tenant && tenant->untagging)
+                        m->config_waits = true; /* it comes back once it is gone */
+                if (tenant || strv_contains(m->untagged, wanted->name))
                         continue;
                 int r = manager_check_cgroups(m, NULL, wanted->cgroups, &f);
                 if (r < 0) {
-                        log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s: %s; this tenant is left out.",
-                                 wanted->file, f.text);
+                        leave_out(m, wanted, "this tenant is left out", &f);
                         continue;
                 }
                 r = tenant_new(wanted->name, wanted->cgroups, wanted->policy, ORIGIN_CONFIGURATION, &tenant);
@@ -85,6 +107,18 @@ static int apply_config(struct manager *m, const struct config *old) {
         return 0;
 }
 
+void manager_apply_waiting(struct manager *m) {
+        if (!m->config_waits)
+                return;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->untagging)
+                        return;
+        m->config_waits = false;
+        if (apply_config(m, NULL) < 0)
+                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL,
+                         "Not all tenants follow the configuration: out of memory.");
+}
+
 static void apply_settings(struct manager *m) {
         m->pass.freeze_timeout = m->config->freeze_timeout;
         m->realtime.budget = m->config->realtime_budget;
@@ -96,7 +130,7 @@ int manager_apply_config(struct manager *m, bool known) {
         return known ? apply_config(m, NULL) : keep_tenants(m);
 }
 
-int manager_reload(struct manager *m, struct failure *f) {
+int manager_read_config(struct manager *m, struct failure *f) {
         _cleanup_(config_freep) struct config *config = NULL;
         int r = config_load(m->options.config_root, &config, f);
         if (r < 0)
@@ -111,6 +145,14 @@ int manager_reload(struct manager *m, struct failure *f) {
         return r < 0 ? fail(f, FAILURE_FAILED, r,
                             "The new configuration is in force, but not all tenants follow it: %s", strerrordesc_np(-r))
                      : 0;
+}
+
+int manager_reload(struct manager *m, struct failure *f) {
+        _cleanup_strv_ char **untagged = TAKE(m->untagged);
+        int r = manager_read_config(m, f);
+        if (r < 0)
+                m->untagged = TAKE(untagged);
+        return r;
 }
 
 /* Takes over the tenants of before a restart. Their cookies are looked for in their tasks, not believed. */

@@ -3,7 +3,18 @@
 #include "strv.h"
 #include <inttypes.h>
 #include <stdarg.h>
+#include <sys/stat.h>
 #include <systemd/sd-journal.h>
+
+/* The environment names the journal's stream, but is inherited by whoever is started by hand, too. */
+static bool stderr_is_journal(void) {
+        const char *stream = getenv("JOURNAL_STREAM");
+        unsigned long long device, inode;
+        struct stat st;
+
+        return stream && sscanf(stream, "%llu:%llu", &device, &inode) == 2 && fstat(STDERR_FILENO, &st) == 0 &&
+               st.st_dev == device && st.st_ino == inode;
+}
 
 void log_line(int priority, const char *id, const struct tenant *tenant, const char *format, ...) {
         _cleanup_free_ char *message = NULL;
@@ -14,7 +25,7 @@ void log_line(int priority, const char *id, const struct tenant *tenant, const c
         va_end(ap);
         if (r < 0)
                 return;
-        if (!getenv("JOURNAL_STREAM")) {
+        if (!stderr_is_journal()) {
                 fprintf(stderr, "<%d>%s%s%s\n", priority, tenant ? tenant->name : "", tenant ? ": " : "", message);
                 return;
         }

@@ -6,8 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* A fork that was in flight when its parent was tagged has shown up by then: the tenant is looked at once more. */
+/* A fork that was in flight when its parent was tagged, and a task that came before the cgroup was watched, have shown
+ * up by then: the tenant is looked at once more. */
 #define SETTLE (100 * USEC_PER_MSEC)
+
+/* Between the passes over a tenant that events ask for. */
+#define EVENT_PAUSE (5 * USEC_PER_MSEC)
 
 usec_t manager_now(const struct manager *m) {
         usec_t now;
@@ -49,12 +53,16 @@ static usec_t rest_realtime(struct manager *m) {
 /* ---- what is told ---- */
 
 static void tell_changed(struct manager *m, struct tenant *tenant) {
-        if (!tenant->changed)
-                return;
-        tenant->changed = false;
-        m->unsaved = true;
-        if (m->listener.tenant_changed)
+        if (tenant->changed && m->listener.tenant_changed)
                 m->listener.tenant_changed(tenant, m->listener_userdata);
+        tenant->changed = false;
+        if (tenant->added)
+                log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_ADDED, tenant, "is a tenant now.");
+        if (tenant->turned)
+                log_line(tenant->state == TENANT_DEGRADED || tenant->state == TENANT_EXPOSED ? LOG_WARNING : LOG_INFO,
+                         CORESCHED_MESSAGE_TENANT_STATE, tenant, "%s%s%s.", tenant_state_word(tenant->state),
+                         tenant->reason ? ": " : "", tenant->reason ? tenant->reason : "");
+        tenant->added = tenant->turned = false;
 }
 
 static int save(void *userdata) {
@@ -86,12 +94,18 @@ static void tell_waiters(struct manager *m) {
         }
 }
 
+/* Callers are answered as soon as what they asked for is done and will survive a restart; the rest comes after that. */
 static void tell(struct manager *m) {
-        for (size_t i = 0; i < m->tenants.n; i++)
-                tell_changed(m, m->tenants.tenant[i]);
+        for (size_t i = 0; i < m->tenants.n && !m->unsaved; i++)
+                m->unsaved = m->tenants.tenant[i]->changed;
         if (m->unsaved)
                 (void) save(m);
         tell_waiters(m);
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                if (m->tenants.tenant[i]->fresh && !m->tenants.tenant[i]->pass)
+                        manager_follow(m, m->tenants.tenant[i]);
+                tell_changed(m, m->tenants.tenant[i]);
+        }
 }
 
 int manager_wait(struct manager *m, struct tenant *tenant, bool untag, manager_done_t done, void *userdata) {
@@ -108,7 +122,7 @@ int manager_add(struct manager *m, struct tenant *tenant) {
         if (r < 0)
                 return r;
         m->unsaved = true;
-        log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_ADDED, tenant, "is a tenant now.");
+        tenant->added = true;
         if (m->listener.tenant_added)
                 m->listener.tenant_added(tenant, m->listener_userdata);
         return 0;
@@ -143,6 +157,7 @@ void manager_drop(struct manager *m, struct tenant *tenant) {
         fail(&f, FAILURE_NO_SUCH_TENANT, -ECANCELED, "%s was untagged meanwhile", tenant->name);
         end_waiting(m, tenant, false, -ECANCELED, &f);
         tenant_free(tenant);
+        manager_apply_waiting(m);
 }
 
 /* ---- passes ---- */
@@ -162,11 +177,36 @@ static void listen_to_processes(struct manager *m, bool on) {
         m->listening = on;
 }
 
+static void arm(struct manager *m) {
+        usec_t due = USEC_INFINITY;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->due < due)
+                        due = m->tenants.tenant[i]->due;
+        listen_to_processes(m, due != USEC_INFINITY);
+        usec_t again = rest_realtime(m);
+        if (again < due)
+                due = again;
+        (void) sd_event_source_set_time(m->work, due);
+        (void) sd_event_source_set_enabled(m->work, due == USEC_INFINITY ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
 void manager_mark(struct manager *m, struct tenant *tenant) {
         tenant->due = 0;
         listen_to_processes(m, true);
         (void) sd_event_source_set_time(m->work, 0);
         (void) sd_event_source_set_enabled(m->work, SD_EVENT_ONESHOT);
+}
+
+void manager_mark_soon(struct manager *m, struct tenant *tenant) {
+        usec_t soonest = tenant->passed + EVENT_PAUSE, now = manager_now(m);
+        if (tenant->pass || tenant->due <= soonest)
+                return;
+        if (soonest <= now) {
+                manager_mark(m, tenant);
+                return;
+        }
+        tenant->due = soonest;
+        arm(m);
 }
 
 static void mark_dirty(struct tenant *tenant, void *userdata) {
@@ -178,6 +218,7 @@ static void refuse_untag(struct manager *m, struct tenant *tenant) {
         struct failure f;
 
         tenant->untagging = false;
+        strv_remove(m->untagged, tenant->name);
         fail(&f, FAILURE_FAILED, -EIO,
              "%s could not be untagged, and stays a tenant: %s; --force forgets it all the same", tenant->name,
              tenant->reason ? tenant->reason : "no reason is known");
@@ -191,14 +232,11 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
         }
         if (tenant->untagging)
                 refuse_untag(m, tenant);
-        tenant->due = tenant->touched ? manager_now(m) + SETTLE : USEC_INFINITY;
-        if (tenant->fresh || tenant->touched)
-                manager_follow(m, tenant);
+        tenant->fresh = tenant->fresh || tenant->touched;
+        tenant->due = tenant->fresh ? manager_now(m) + SETTLE : USEC_INFINITY;
         tenant->touched = false;
-        if (tenant->state != before)
-                log_line(tenant->state == TENANT_DEGRADED || tenant->state == TENANT_EXPOSED ? LOG_WARNING : LOG_INFO,
-                         CORESCHED_MESSAGE_TENANT_STATE, tenant, "%s%s%s.", tenant_state_word(tenant->state),
-                         tenant->reason ? ": " : "", tenant->reason ? tenant->reason : "");
+        tenant->passed = manager_now(m);
+        tenant->turned = tenant->turned || tenant->state != before;
 }
 
 static void run_tenant(struct manager *m, struct tenant *tenant, usec_t now) {
@@ -231,19 +269,6 @@ static struct tenant *next_due(struct manager *m, usec_t now) {
                 if (m->tenants.tenant[i]->due <= now)
                         return m->tenants.tenant[i];
         return NULL;
-}
-
-static void arm(struct manager *m) {
-        usec_t due = USEC_INFINITY;
-        for (size_t i = 0; i < m->tenants.n; i++)
-                if (m->tenants.tenant[i]->due < due)
-                        due = m->tenants.tenant[i]->due;
-        listen_to_processes(m, due != USEC_INFINITY);
-        usec_t again = rest_realtime(m);
-        if (again < due)
-                due = again;
-        (void) sd_event_source_set_time(m->work, due);
-        (void) sd_event_source_set_enabled(m->work, due == USEC_INFINITY ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
 /* A cookie of nobody's is kept as long as there are tenants. Without SMT there is none to be had: later, then. */
@@ -281,17 +306,21 @@ static int on_turn(sd_event_source *source, void *userdata) {
 }
 
 /* SMT may have changed. All that was known of the tenants is void if it did. */
-static void on_smt(void *userdata) {
-        struct manager *m = userdata;
+bool manager_notice_smt(struct manager *m) {
         int probed = m->kernel->cookie->probe(m->kernel->data);
 
         if (probed == m->probed)
-                return;
+                return false;
         m->probed = probed;
         for (size_t i = 0; i < m->tenants.n; i++)
                 manager_mark(m, m->tenants.tenant[i]);
         if (m->listener.manager_changed)
                 m->listener.manager_changed(m->listener_userdata);
+        return true;
+}
+
+static void on_smt(void *userdata) {
+        (void) manager_notice_smt(userdata);
 }
 
 /* ---- beginning and end ---- */

@@ -105,5 +105,6 @@ typedef void (*manager_verified_t)(int error, const struct failure *f, const str
                                    size_t n, void *userdata);
 void manager_verify(struct manager *manager, const char *name, manager_verified_t done, void *userdata);
 
-/* Reads the configuration again; the old one stays when anything is wrong. */
+/* Reads the configuration again; the old one stays when anything is wrong. All tenants that it names are tagged, also
+ * those that were untagged by hand. */
 int manager_reload(struct manager *manager, struct failure *f);

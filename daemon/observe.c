@@ -82,7 +82,8 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
         int r;
 
         for (char **root = tenant->cgroups; root && *root; root++) {
-                struct listing l = {.kernel = kernel, .known = known, .root = *root, .all_known = known->n > 0};
+                struct listing l = {
+                        .kernel = kernel, .known = known, .root = *root, .all_known = known && known->n > 0};
 
                 r = kernel->cgroup->walk(kernel->data, *root, list_cgroup, &l);
                 if (vanished(r)) {
@@ -97,7 +98,7 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
                         r = pids_reserve(&sight.inside, n);
                 size_t cursor = 0;
                 for (size_t i = 0; r == 0 && i < l.leaders.n; i++)
-                        r = look(kernel, tenant, pids_next(known, l.leaders.pid[i], &cursor),
+                        r = look(kernel, tenant, known && pids_next(known, l.leaders.pid[i], &cursor),
                                  &(struct seen){.tid = l.leaders.pid[i], .leader = true}, &sight);
                 cursor = 0;
                 for (size_t i = 0; r == 0 && i < l.threads.n; i++)

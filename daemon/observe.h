@@ -24,7 +24,8 @@ int sight_add(struct sight *sight, const struct seen *seen);
 
 /* Every thread inside the tenant's cgroups. Of processes among `known` (sorted) the cookie is taken to be the tenant's
  * without asking: it was delivered a moment ago, to all their threads; and where all processes are known, threads are
- * not listed. 0; -ENODEV, -EINVAL (as cookie_ops.get); -ENOMEM. */
+ * not listed. Nor are they where nobody is known and the kernel counts as many tasks as processes; known NULL: always.
+ * 0; -ENODEV, -EINVAL (as cookie_ops.get); -ENOMEM. */
 int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known,
                    struct sight *ret);
 

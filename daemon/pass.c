@@ -15,6 +15,9 @@
 #define CLONE_WAITS 8
 /* A child that was in flight when its parent was cleared is there within this. */
 #define UNTAG_SETTLE (20 * USEC_PER_MSEC)
+/* Early at boot the kernel shows every cookie as 0, until it has drawn the key of its hashes. */
+#define KEY_PAUSE (500 * USEC_PER_MSEC)
+#define KEY_WAITS 120
 /* With FREEZE_PAUSE_MAX between them. */
 #define THAW_TRIES 40
 
@@ -120,8 +123,8 @@ static int end(const struct pass_context *c, struct tenant *tenant, usec_t now, 
                         return 1;
                 }
                 if (r < 0) {
-                        tenant_set_state(tenant, TENANT_DEGRADED, "%s cannot be thawed: %s", tenant->frozen[0],
-                                         strerrordesc_np(-r));
+                        tenant_set_state(tenant, TENANT_DEGRADED, "%s cannot be thawed: %s",
+                                         tenant->frozen ? tenant->frozen[0] : "a cgroup", strerrordesc_np(-r));
                         result = result < 0 ? result : r;
                 }
         }
@@ -289,6 +292,11 @@ static int go(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
                         return 0;
                 }
                 r = go_round(c, tenant, now, &sight);
+                if (r == -EAGAIN && pass->key_waits++ < KEY_WAITS) {
+                        pass->rounds = 0; /* it is not the tenant that changes */
+                        *ret_again = now + KEY_PAUSE;
+                        return 1;
+                }
                 if (r < 0)
                         return r;
                 if (r > 0)

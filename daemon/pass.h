@@ -11,7 +11,7 @@
 #include "tenant.h"
 
 /* Rounds of observing and applying, after which a tenant that still changes is degraded. */
-#define PASS_ROUNDS 24
+#define PASS_ROUNDS 64
 
 struct pass_context {
         const struct kernel *kernel;
@@ -39,7 +39,7 @@ struct pass {
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
         size_t n_others;   /* threads inside that lead no group, at the last look that listed threads */
-        unsigned rounds, clone_waits, thaw_tries;
+        unsigned rounds, clone_waits, key_waits, thaw_tries;
         struct pids members; /* sorted: all that was seen inside, and their children */
         struct pids hints;   /* children to look at */
         struct given delivered;

@@ -55,9 +55,12 @@ struct tenant {
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 
         /* The manager's. */
+        usec_t passed;   /* when the last pass ended */
         usec_t due;      /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
         bool wide;       /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
         bool fresh;      /* the watches on its cgroups are to be renewed */
+        bool added;      /* the journal is to be told that it is a tenant ... */
+        bool turned;     /* ... and which state it is in */
         char **waits_at; /* cgroups watched because one of the tenant's does not exist yet */
         bool untagging;  /* it is to be untagged, and forgotten then */
         bool force;      /* ... of a cookie that was set by somebody else too */

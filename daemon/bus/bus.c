@@ -139,5 +139,6 @@ void bus_free(struct bus *bus) {
         for (size_t i = 0; i < bus->n_slots; i++)
                 sd_bus_slot_unref(bus->slots[i]);
         sd_bus_unref(bus->bus);
+        free(bus->root);
         free(bus);
 }

@@ -35,6 +35,7 @@ struct bus {
         sd_bus_slot *slots[4];
         size_t n_slots;
         sd_event_source *exit;  /* runs when the loop ends */
+        char *root;             /* the unique name of the caller that was last found to be root */
         struct tenant *leaving; /* while its removal is announced: maybe no longer in the manager's table */
         LIST_HEAD(, call) calls;
 };

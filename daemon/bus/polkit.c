@@ -56,11 +56,20 @@ static int caller_left(sd_bus_track *track, void *userdata) {
         return 1;
 }
 
-static bool is_root(sd_bus_message *message) {
+/* Asks the bus, but for a caller that was root the last time: a unique name stands for one connection for ever, and a
+ * connection for the user who made it. */
+static bool is_root(const struct call *call) {
         _cleanup_(sd_bus_creds_unrefp) sd_bus_creds *creds = NULL;
+        const char *sender = sd_bus_message_get_sender(call->message);
         uid_t uid;
-        return sd_bus_query_sender_creds(message, SD_BUS_CREDS_EUID, &creds) >= 0 &&
-               sd_bus_creds_get_euid(creds, &uid) >= 0 && uid == 0;
+        if (call->bus->root && strcmp(call->bus->root, sender) == 0)
+                return true;
+        if (sd_bus_query_sender_creds(call->message, SD_BUS_CREDS_EUID, &creds) < 0 ||
+            sd_bus_creds_get_euid(creds, &uid) < 0 || uid != 0)
+                return false;
+        free(call->bus->root);
+        call->bus->root = strdup(sender); /* or NULL: it is asked again */
+        return true;
 }
 
 static bool too_many(const struct call *call) {
@@ -100,7 +109,7 @@ static int ask(struct call *call) {
 void call_authorize(struct call *call, const char *action, void (*go)(struct call *call)) {
         call->action = action;
         call->go = go;
-        if (is_root(call->message))
+        if (is_root(call))
                 go(call);
         else if (too_many(call)) {
                 struct failure f;

@@ -307,6 +307,7 @@ static int ask_machine(struct resolution *resolution) {
 
 /* ---- what needs no asking ---- */
 
+/* A path that is typed must be there: one that is yet to come is named by CGroups. */
 static int take_path(struct call *call, struct failure *f) {
         _cleanup_free_ char *path = NULL, *name = NULL;
         int r = cgroup_path_normalize(call->name, &path);
@@ -317,6 +318,9 @@ static int take_path(struct call *call, struct failure *f) {
         if (strcmp(path, "/") == 0)
                 return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
                             "the root cgroup cannot be a tenant: name a cgroup below it");
+        if (strv_length(call->options.cgroups) == 0 && !manager_has_cgroup(call->bus->manager, path))
+                return fail(f, FAILURE_NO_SUCH_CGROUP, -ENOENT,
+                            "there is no cgroup '%.255s' now; --cgroup=PATH names one that is yet to come", path);
         name = strdup(strrchr(path, '/') + 1);
         if (!name || strv_extend(&call->options.cgroups, path) < 0)
                 return fail(f, FAILURE_FAILED, -ENOMEM, "out of memory");

@@ -35,7 +35,8 @@
 #define ACK_TIMEOUT (1 * USEC_PER_SEC)
 
 struct procevents {
-        struct nl_sock *socket; /* NULL: not listening */
+        struct nl_sock *socket; /* NULL: not opened yet */
+        bool on;                /* listening */
         uint32_t token;         /* our request's mark in its acknowledgement */
         bool lost;
 
@@ -120,6 +121,14 @@ static int on_message(struct nl_msg *msg, void *userdata) {
         return NL_SKIP; /* the payload comes as NLMSG_DONE, which has a meaning of its own to libnl */
 }
 
+/* Throws away what is queued. */
+static void empty(const struct procevents *p) {
+        char byte;
+
+        while (recv(nl_socket_get_fd(p->socket), &byte, 1, MSG_DONTWAIT | MSG_TRUNC) >= 0 || errno == ENOBUFS)
+                ;
+}
+
 /* One message. 0, -EAGAIN (none is queued), -ENOBUFS (some were lost, and the rest was thrown away) ... */
 static int receive(struct procevents *p) {
         int r;
@@ -130,14 +139,10 @@ static int receive(struct procevents *p) {
         if (r >= 0)
                 return 0;
         r = nl_to_errno(r);
-        if (r == -ENOBUFS) {
-                char byte;
-
-                /* After an overrun the kernel queues nothing, and reports no further loss, until the queue has run
-                 * empty (NETLINK_S_CONGESTED). */
-                while (recv(nl_socket_get_fd(p->socket), &byte, 1, MSG_DONTWAIT | MSG_TRUNC) >= 0 || errno == ENOBUFS)
-                        ;
-        }
+        /* After an overrun the kernel queues nothing, and reports no further loss, until the queue has run empty
+         * (NETLINK_S_CONGESTED). */
+        if (r == -ENOBUFS)
+                empty(p);
         return r;
 }
 
@@ -214,65 +219,88 @@ static int request(struct procevents *p, enum proc_cn_mcast_op op) {
         return r < 0 ? nl_to_errno(r) : 0;
 }
 
-static int start(struct procevents *p) {
+/* A socket that hears nothing yet. */
+static int open_socket(struct procevents *p) {
         const int queue = QUEUE_BYTES;
+        struct nl_sock *socket;
         int r, fd;
 
-        p->socket = nl_socket_alloc();
-        if (!p->socket)
+        socket = nl_socket_alloc();
+        if (!socket)
                 return -ENOMEM;
-        nl_socket_disable_seq_check(p->socket);
-        nl_socket_disable_auto_ack(p->socket);
-        nl_socket_disable_msg_peek(p->socket); /* messages are short and of one size */
-        r = nl_socket_modify_cb(p->socket, NL_CB_MSG_IN, NL_CB_CUSTOM, on_message, p);
+        nl_socket_disable_seq_check(socket);
+        nl_socket_disable_auto_ack(socket);
+        nl_socket_disable_msg_peek(socket); /* messages are short and of one size */
+        r = nl_socket_modify_cb(socket, NL_CB_MSG_IN, NL_CB_CUSTOM, on_message, p);
         if (r >= 0)
-                r = nl_connect(p->socket, NETLINK_CONNECTOR);
+                r = nl_connect(socket, NETLINK_CONNECTOR);
         if (r >= 0)
-                r = nl_socket_set_nonblocking(p->socket);
-        if (r < 0)
-                return nl_to_errno(r);
-        fd = nl_socket_get_fd(p->socket);
-        if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &queue, sizeof(queue)) < 0)
-                return -errno;
-        r = set_filter(fd);
-        if (r < 0)
+                r = nl_socket_set_nonblocking(socket);
+        r = r < 0 ? nl_to_errno(r) : 0;
+        fd = nl_socket_get_fd(socket);
+        if (r >= 0 && setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &queue, sizeof(queue)) < 0)
+                r = -errno;
+        if (r >= 0)
+                r = set_filter(fd);
+        if (r < 0) {
+                nl_socket_free(socket);
                 return r;
+        }
+        p->socket = socket;
+        return 0;
+}
+
+static void deafen(struct procevents *p) {
+        (void) nl_socket_drop_membership(p->socket, CN_IDX_PROC);
+        empty(p);
+}
+
+static int start(struct procevents *p) {
+        int r;
+
+        if (!p->socket) {
+                r = open_socket(p);
+                if (r < 0)
+                        return r;
+        }
         r = nl_socket_add_membership(p->socket, CN_IDX_PROC);
         if (r < 0)
                 return nl_to_errno(r);
         p->lost = false;
         p->token++;
         r = request(p, PROC_CN_MCAST_LISTEN);
-        return r < 0 ? r : await_ack(p);
+        if (r >= 0)
+                r = await_ack(p);
+        if (r < 0)
+                deafen(p);
+        return r;
 }
 
+/* The socket is kept for the next time: to open one costs more than to listen. */
 static int proc_events_listen(void *data, bool on) {
         const struct real *real = data;
         struct procevents *p = real->procevents;
         int r;
 
-        if (on == (p->socket != NULL))
+        if (on == p->on)
                 return 0;
         if (on) {
                 r = start(p);
-                if (r < 0) {
-                        nl_socket_free(p->socket);
-                        p->socket = NULL;
-                }
+                p->on = r == 0;
                 return r;
         }
         /* The kernel counts its listeners, on 6.1 without noticing a closed socket. It does not acknowledge the last
          * one's leave. */
         r = request(p, PROC_CN_MCAST_IGNORE);
-        nl_socket_free(p->socket);
-        p->socket = NULL;
+        deafen(p);
+        p->on = false;
         return r;
 }
 
 static int proc_events_fd(void *data) {
         const struct real *real = data;
 
-        return real->procevents->socket ? nl_socket_get_fd(real->procevents->socket) : -1;
+        return real->procevents->on ? nl_socket_get_fd(real->procevents->socket) : -1;
 }
 
 static int proc_events_next(void *data, struct proc_event *ret) {
@@ -280,7 +308,7 @@ static int proc_events_next(void *data, struct proc_event *ret) {
         struct procevents *p = real->procevents;
         int r;
 
-        if (!p->socket)
+        if (!p->on)
                 return 0;
         if (p->lost) {
                 p->lost = false;
@@ -315,6 +343,7 @@ void procevents_close(struct real *real) {
         if (!real->procevents)
                 return;
         (void) proc_events_listen(real, false);
+        nl_socket_free(real->procevents->socket);
         free(real->procevents);
         real->procevents = NULL;
 }

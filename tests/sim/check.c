@@ -12,21 +12,19 @@ static struct sim_thread *next(const struct sim *sim, const struct sim_thread *a
         return NULL;
 }
 
-#define FOR_EACH_THREAD(sim, thread)                                                                                   \
-        for (struct sim_thread *thread = next(sim, NULL); thread; thread = next(sim, thread))
-
 static struct tenant *owner(const struct play *play, const struct sim_thread *thread) {
         return tenants_of_cgroup(&play->tenants, thread->cgroup->path);
 }
 
 /* Is it something that the pass cannot know of? It is in flight, and the kernel has not told of it yet, or only after
- * the last look, or before the pass began. A later look finds it. */
+ * the last look, or before the pass began, and it was not listed yet then. A later look finds it. */
 static bool unheard_of(const struct play *play, unsigned i, const struct sim_thread *thread) {
         const struct sim_queue *queue = &play->sim->proc_events;
         for (size_t k = queue->first; k < queue->n; k++)
                 if (queue->event[k].proc.tid == thread->tid)
                         return true;
-        return thread->stage == SIM_FORKING || (thread->stage == SIM_FORKED && thread->event_at <= play->begun[i]);
+        return thread->stage == SIM_FORKING ||
+               (thread->event_at <= play->begun[i] && thread->listed_at >= play->begun[i]);
 }
 
 void check_truth(struct play *play, unsigned i) {
@@ -41,7 +39,7 @@ void check_truth(struct play *play, unsigned i) {
         /* Where nothing but forks and exits happens, nothing can have slipped through since the last look. */
         if (tenant->state != TENANT_ENFORCED || !play->forks_only)
                 return;
-        FOR_EACH_THREAD (play->sim, thread)
+        for (struct sim_thread *thread = next(play->sim, NULL); thread; thread = next(play->sim, thread))
                 if (owner(play, thread) == tenant && !unheard_of(play, i, thread) &&
                     sim_cookie(play->sim, thread->tid) != tenant->cookie)
                         play_fail(play, "%s is enforced, but thread %d of %d%s carries %llx", tenant->name,
@@ -53,7 +51,7 @@ void check_truth(struct play *play, unsigned i) {
 void check_untagged(struct play *play, unsigned i, uint64_t cookie) {
         if (!play->forks_only)
                 return;
-        FOR_EACH_THREAD (play->sim, thread)
+        for (struct sim_thread *thread = next(play->sim, NULL); thread; thread = next(play->sim, thread))
                 if (thread->cookie && thread->cookie->delivered && thread->cookie->number == cookie &&
                     !thread->denied && !unheard_of(play, i, thread))
                         play_fail(play, "%s was untagged, but thread %d of %d in %s%s still carries its cookie",
@@ -70,7 +68,10 @@ static void check_thread(struct play *play, const struct sim_thread *thread) {
                                   (unsigned long long) sim_cookie(play->sim, thread->tid));
                 return;
         }
-        if (thread->cookie && thread->stray)
+        /* An adopted cookie is taken from those outside only by the pass that gave it. If that ended early, a child of
+         * one of them keeps it. */
+        const struct tenant *carried = tenants_of_cookie(&play->tenants, sim_cookie(play->sim, thread->tid));
+        if (thread->cookie && thread->stray && !(thread->born_stray && carried && carried->adopted))
                 play_fail(play, "thread %d of %d in %s was given %llx, and has no business with it", (int) thread->tid,
                           (int) thread->tgid, thread->cgroup->path, (unsigned long long) thread->cookie->number);
 }
@@ -90,7 +91,7 @@ static void check_sharing(struct play *play, const struct sim_thread *thread, co
 void check_rest(struct play *play, bool honest) {
         struct sim *sim = play->sim;
         bool denied[PLAY_TENANTS] = {false}, may_be[PLAY_TENANTS] = {false}; /* all of a group is refused for one */
-        FOR_EACH_THREAD (sim, thread) {
+        for (struct sim_thread *thread = next(sim, NULL); thread; thread = next(sim, thread)) {
                 struct tenant *tenant = owner(play, thread);
                 check_thread(play, thread);
                 if (tenant && thread->denied)
@@ -98,7 +99,7 @@ void check_rest(struct play *play, bool honest) {
                 for (pid_t i = 1; tenant && i <= sim->pid_max; i++)
                         if (sim->thread[i] && sim->thread[i]->tgid == thread->tgid && sim->thread[i]->denied)
                                 may_be[tenant->name[0] - 'a'] = true;
-                FOR_EACH_THREAD (sim, other)
+                for (struct sim_thread *other = next(sim, NULL); other; other = next(sim, other))
                         if (thread->cookie)
                                 check_sharing(play, thread, other);
         }

@@ -19,7 +19,7 @@ enum happening {
         _HAPPENING_MAX,
 };
 
-static const char *const happening_word[_HAPPENING_MAX] = {
+static const char *const happening_word[_HAPPENING_MAX + 1] = {
         [SMT_GOES_OFF] = "SMT goes off",
         [TASK_DIES] = "a task dies",
         [TASK_FORKS] = "a task forks",
@@ -27,6 +27,7 @@ static const char *const happening_word[_HAPPENING_MAX] = {
         [TASK_HELPS_ITSELF] = "a task makes itself a cookie",
         [STRANGER_MOVES_IN] = "a stranger moves in",
         [EVENTS_ARE_LOST] = "events are lost",
+        [_HAPPENING_MAX] = "nothing",
 };
 
 /* Errors that a call can end with although all is as it seems to be; none ends a list. */

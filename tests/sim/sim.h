@@ -47,6 +47,7 @@ struct sim_thread {
         bool was_inside; /* is or was in a tenant, or its parent or an earlier task of its number was: may be touched */
         bool reused;     /* its number was that of a task in a tenant */
         bool stray;      /* carries what a delivery gave it, or its parent, while it was in no tenant */
+        bool born_stray; /* ... and it was its parent */
         bool helped_self; /* took a cookie from another task */
         char comm[16];
 };

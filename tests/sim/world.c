@@ -53,17 +53,19 @@ uint64_t sim_cookie(const struct sim *sim, pid_t tid) {
 }
 
 int sim_create(struct sim *sim, pid_t tid, bool group) {
-        struct sim_thread *thread = sim_thread(sim, tid);
+        const struct sim_thread *caller = sim_thread(sim, tid);
         if (!sim->smt)
                 return -ENODEV;
-        if (!thread)
+        if (!caller)
                 return -ESRCH;
         struct sim_cookie *cookie = sim_cookie_new(sim, false);
-        for (pid_t i = 1; group && i <= sim->pid_max; i++)
-                if (sim->thread[i] && sim->thread[i]->tgid == thread->tgid)
-                        sim_cookie_set(sim, &sim->thread[i]->cookie, cookie);
-        sim_cookie_set(sim, &thread->cookie, cookie);
-        thread->stray = false;
+        for (pid_t i = 1; i <= sim->pid_max; i++) {
+                struct sim_thread *thread = sim->thread[i];
+                if (!thread || (group ? thread->tgid != caller->tgid : thread != caller))
+                        continue;
+                sim_cookie_set(sim, &thread->cookie, cookie);
+                thread->stray = false;
+        }
         return 0;
 }
 
@@ -119,7 +121,7 @@ int sim_cgroup_add(struct sim *sim, const char *path, bool threaded) {
         struct sim_cgroup *cgroup = must(calloc(1, sizeof(*cgroup)));
         cgroup->path = must(strdup(path));
         cgroup->threaded = threaded;
-        sim->cgroup = must(reallocarray(sim->cgroup, sim->n_cgroups + 1, sizeof(*sim->cgroup)));
+        sim->cgroup = must(reallocarray(sim->cgroup, sim->n_cgroups + 1, sizeof(struct sim_cgroup *)));
         sim->cgroup[sim->n_cgroups++] = cgroup;
         struct sim_cgroup *above = parent_of(sim, cgroup);
         if (above && above->watched)
@@ -225,7 +227,7 @@ static pid_t add_thread(struct sim *sim, pid_t tid, pid_t tgid, struct sim_cgrou
                 thread->denied = parent->denied;
                 thread->freeze_delay = parent->freeze_delay;
                 thread->helped_self = parent->helped_self;
-                thread->stray = parent->stray;
+                thread->stray = thread->born_stray = parent->stray;
                 sim_cookie_set(sim, &thread->cookie, parent->cookie);
         }
         sim->thread[tid] = thread;
