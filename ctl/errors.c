@@ -74,9 +74,12 @@ int client_failed(sd_bus *bus, const sd_bus_error *error, int r, const char *doi
                 advice = hint_at_tenant(bus, name);
         else if (k->advice)
                 snprintf(advice.text, sizeof(advice.text), "; %s", k->advice);
+        size_t length = strlen(text);
+        if (length > 0 && text[length - 1] == '.' && advice.text[0])
+                length--; /* the line goes on */
         if (name)
-                complain("cannot %s '%s': %s%s", doing, name, text, advice.text);
+                complain("cannot %s '%s': %.*s%s", doing, name, (int) length, text, advice.text);
         else
-                complain("cannot %s: %s%s", doing, text, advice.text);
+                complain("cannot %s: %.*s%s", doing, (int) length, text, advice.text);
         return k->status;
 }
