@@ -103,10 +103,14 @@ static void check_touch(struct sim *sim, const struct delivery *job, const struc
                         struct sim_thread *thread) {
         if (target->reused)
                 thread->was_inside = true; /* a stranger, by the number of one inside: it must get 0 back */
+        if (job->kind == DELIVER_CLEAR && !thread->cookie)
+                return; /* it was, with its group: nothing changes */
         if (thread->was_inside || (job->kind == DELIVER_CLEAR && thread->cookie && thread->cookie->delivered))
                 return;
-        sim_violation(sim, "thread %d of %d in %s was touched, through %d", (int) thread->tid, (int) thread->tgid,
-                      thread->cgroup->path, (int) target->tid);
+        sim_violation(sim, "call %llu: thread %d of %d in %s, which carries %llx, was %s, through %d",
+                      (unsigned long long) sim->calls, (int) thread->tid, (int) thread->tgid, thread->cgroup->path,
+                      (unsigned long long) sim_cookie(sim, thread->tid),
+                      job->kind == DELIVER_CLEAR ? "cleared" : "given a cookie", (int) target->tid);
 }
 
 static int share_to(struct sim *sim, const struct delivery *job, pid_t tid, struct sim_cookie *cookie) {

@@ -47,6 +47,12 @@ void sim_cookie_set(struct sim *sim, struct sim_cookie **slot, struct sim_cookie
         free(old);
 }
 
+/* Who carries what the daemon made may be cleared of it; and so may, by mistake, whoever has its number next. */
+static void note_carrier(struct sim *sim, pid_t tid, const struct sim_cookie *cookie) {
+        if (cookie && cookie->delivered)
+                sim->tid_was_inside[tid] = true;
+}
+
 uint64_t sim_cookie(const struct sim *sim, pid_t tid) {
         const struct sim_thread *thread = sim_thread(sim, tid);
         return thread && thread->cookie ? thread->cookie->number : 0;
@@ -77,6 +83,7 @@ int sim_share_from(struct sim *sim, pid_t tid, pid_t from) {
                 return -ESRCH;
         thread->helped_self = true;
         thread->stray = false;
+        note_carrier(sim, tid, source->cookie);
         sim_cookie_set(sim, &thread->cookie, source->cookie);
         return 0;
 }
@@ -228,6 +235,7 @@ static pid_t add_thread(struct sim *sim, pid_t tid, pid_t tgid, struct sim_cgrou
                 thread->freeze_delay = parent->freeze_delay;
                 thread->helped_self = parent->helped_self;
                 thread->stray = thread->born_stray = parent->stray;
+                note_carrier(sim, tid, parent->cookie);
                 sim_cookie_set(sim, &thread->cookie, parent->cookie);
         }
         sim->thread[tid] = thread;
