@@ -38,8 +38,25 @@ static int keep_tenants(struct manager *m) {
         return 0;
 }
 
+/* What the configuration wants of a tenant cannot be. While other tenants are going, it may be their fault: the
+ * configuration is applied again when they are gone. */
+static void leave_out(struct manager *m, const struct tenant_config *wanted, const char *what,
+                      const struct failure *f) {
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->untagging) {
+                        m->config_waits = true;
+                        return;
+                }
+        log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s: %s; %s.", wanted->file, f->text, what);
+}
+
 /* Makes the tenants what the configuration says: those it names are there, those it no longer names go. */
 static int apply_config(struct manager *m, const struct config *old) {
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                struct tenant *tenant = m->tenants.tenant[i];
+                if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
+                        tenant->untagging = true;
+        }
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
                 const struct tenant_config *wanted = config_tenant(m->config, tenant->name);
@@ -50,11 +67,14 @@ static int apply_config(struct manager *m, const struct config *old) {
                         free(TAKE(tenant->policy));
                         tenant->changed = true;
                 }
-                if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
-                        tenant->untagging = true;
-                else if (wants_change(wanted, old, tenant)) {
-                        int r = manager_change(m, tenant, wanted->cgroups, wanted->policy);
+                if (!tenant->untagging && wants_change(wanted, old, tenant)) {
+                        struct failure f;
+                        int r = manager_check_cgroups(m, tenant, wanted->cgroups, &f);
                         if (r < 0)
+                                leave_out(m, wanted, "it keeps the cgroups it had", &f);
+                        else
+                                r = manager_change(m, tenant, wanted->cgroups, wanted->policy);
+                        if (r == -ENOMEM)
                                 return r;
                 }
                 manager_mark(m, tenant);
@@ -64,12 +84,14 @@ static int apply_config(struct manager *m, const struct config *old) {
                 struct tenant *tenant;
                 struct failure f;
 
-                if (tenants_find(&m->tenants, wanted->name) || strv_contains(m->untagged, wanted->name))
+                tenant = tenants_find(&m->tenants, wanted->name);
+                if (tenant && tenant->untagging)
+                        m->config_waits = true; /* it comes back once it is gone */
+                if (tenant || strv_contains(m->untagged, wanted->name))
                         continue;
                 int r = manager_check_cgroups(m, NULL, wanted->cgroups, &f);
                 if (r < 0) {
-                        log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s: %s; this tenant is left out.",
-                                 wanted->file, f.text);
+                        leave_out(m, wanted, "this tenant is left out", &f);
                         continue;
                 }
                 r = tenant_new(wanted->name, wanted->cgroups, wanted->policy, ORIGIN_CONFIGURATION, &tenant);
@@ -83,6 +105,18 @@ static int apply_config(struct manager *m, const struct config *old) {
                 manager_mark(m, tenant);
         }
         return 0;
+}
+
+void manager_apply_waiting(struct manager *m) {
+        if (!m->config_waits)
+                return;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->untagging)
+                        return;
+        m->config_waits = false;
+        if (apply_config(m, NULL) < 0)
+                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL,
+                         "Not all tenants follow the configuration: out of memory.");
 }
 
 static void apply_settings(struct manager *m) {

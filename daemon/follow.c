@@ -49,23 +49,35 @@ static bool needed_by_others(const struct manager *m, const struct tenant *tenan
         return false;
 }
 
-static void stop_waiting(struct manager *m, struct tenant *tenant) {
-        _cleanup_strv_ char **waits_at = TAKE(tenant->waits_at);
-        for (char **path = waits_at; path && *path; path++)
-                if (!needed_by_others(m, tenant, *path))
-                        m->kernel->cgroup_events->unwatch(m->kernel->data, *path);
+/* Ends the watches on ancestors, but for those that are waited at still. */
+static void stop_waiting(struct manager *m, struct tenant *tenant, char *const *waited_at) {
+        for (; waited_at && *waited_at; waited_at++)
+                if (!strv_contains(tenant->waits_at, *waited_at) && !needed_by_others(m, tenant, *waited_at))
+                        m->kernel->cgroup_events->unwatch(m->kernel->data, *waited_at);
+}
+
+/* Watches one of the tenant's cgroups and all below it. What was made before its parent was watched has no event: so
+ * the parent is watched first, and then looked into. */
+static int follow_cgroup(struct manager *m, struct tenant *tenant, const char *path) {
+        size_t n_waits;
+        int r;
+        do {
+                n_waits = strv_length(tenant->waits_at);
+                r = m->kernel->cgroup->walk(m->kernel->data, path, watch_cgroup, m);
+                if (r == -ENOENT)
+                        r = wait_at_ancestor(m, tenant, path);
+        } while (r == 0 && strv_length(tenant->waits_at) > n_waits);
+        return r;
 }
 
 void manager_follow(struct manager *m, struct tenant *tenant) {
+        _cleanup_strv_ char **waited_at = TAKE(tenant->waits_at);
         int r = 0;
 
-        stop_waiting(m, tenant);
         tenant->fresh = false;
-        for (char **path = tenant->cgroups; r == 0 && path && *path; path++) {
-                r = m->kernel->cgroup->walk(m->kernel->data, *path, watch_cgroup, m);
-                if (r == -ENOENT)
-                        r = wait_at_ancestor(m, tenant, *path);
-        }
+        for (char **path = tenant->cgroups; r == 0 && path && *path; path++)
+                r = follow_cgroup(m, tenant, *path);
+        stop_waiting(m, tenant, waited_at);
         if (r < 0)
                 log_line(LOG_WARNING, NULL, tenant,
                          "its cgroups cannot be watched (%s): tasks that join are found at the next verification only.",
@@ -75,12 +87,13 @@ void manager_follow(struct manager *m, struct tenant *tenant) {
 void manager_unfollow(struct manager *m, struct tenant *tenant) {
         for (char **path = tenant->cgroups; path && *path; path++)
                 (void) m->kernel->cgroup->walk(m->kernel->data, *path, unwatch_cgroup, m);
-        stop_waiting(m, tenant);
+        _cleanup_strv_ char **waited_at = TAKE(tenant->waits_at);
+        stop_waiting(m, tenant, waited_at);
 }
 
 static void renew(struct manager *m, struct tenant *tenant) {
         tenant->fresh = true;
-        manager_mark(m, tenant);
+        manager_mark_soon(m, tenant);
 }
 
 static void on_cgroup_event(struct manager *m, const struct cgroup_event *event) {
@@ -89,7 +102,7 @@ static void on_cgroup_event(struct manager *m, const struct cgroup_event *event)
         if (event->kind == CGROUP_EVENT_REMOVED)
                 m->kernel->cgroup_events->unwatch(m->kernel->data, event->path);
         if (tenant && event->kind == CGROUP_EVENT_MOVED_IN)
-                manager_mark(m, tenant);
+                manager_mark_soon(m, tenant);
         else if (tenant)
                 renew(m, tenant);
         else if (event->kind != CGROUP_EVENT_MOVED_IN)

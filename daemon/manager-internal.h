@@ -39,16 +39,24 @@ struct manager {
         bool held;            /* the parked holder is there */
         bool listening, deaf; /* to process events; they are not to be had */
         int probed;           /* what the kernel said of core scheduling when SMT last changed */
+        bool config_waits;    /* part of the configuration waits for tenants to be gone */
         bool unsaved;
 };
 
 /* The tenant is looked at as soon as possible. */
 void manager_mark(struct manager *m, struct tenant *tenant);
 
+/* The same for events, which a tenant may cause as fast as it likes: its passes keep a distance. A pass that is under
+ * way looks again anyway. */
+void manager_mark_soon(struct manager *m, struct tenant *tenant);
+
 /* Renews the watches on the tenant's cgroups; forgets them. follow.c's. */
 void manager_follow(struct manager *m, struct tenant *tenant);
 void manager_unfollow(struct manager *m, struct tenant *tenant);
 int manager_follow_start(struct manager *m);
+
+/* Has SMT been switched? Then all tenants are to be looked at. */
+bool manager_notice_smt(struct manager *m);
 
 /* Runs all that is due now. */
 void manager_run(struct manager *m);
@@ -57,6 +65,8 @@ void manager_run(struct manager *m);
  * before a restart; protects what the daemon and the whole host hang on. 0 or negative errno. configure.c's. */
 int manager_apply_config(struct manager *m, bool known);
 int manager_take_state(struct manager *m);
+/* After a tenant is gone: applies what of the configuration had to wait for that. */
+void manager_apply_waiting(struct manager *m);
 /* As manager_reload, but configured tenants that were untagged by hand stay so. */
 int manager_read_config(struct manager *m, struct failure *f);
 int manager_protect_host(struct manager *m);

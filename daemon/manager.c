@@ -10,6 +10,9 @@
  * up by then: the tenant is looked at once more. */
 #define SETTLE (100 * USEC_PER_MSEC)
 
+/* Between the passes over a tenant that events ask for. */
+#define EVENT_PAUSE (5 * USEC_PER_MSEC)
+
 usec_t manager_now(const struct manager *m) {
         usec_t now;
         return sd_event_now(m->event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
@@ -154,6 +157,7 @@ void manager_drop(struct manager *m, struct tenant *tenant) {
         fail(&f, FAILURE_NO_SUCH_TENANT, -ECANCELED, "%s was untagged meanwhile", tenant->name);
         end_waiting(m, tenant, false, -ECANCELED, &f);
         tenant_free(tenant);
+        manager_apply_waiting(m);
 }
 
 /* ---- passes ---- */
@@ -173,11 +177,36 @@ static void listen_to_processes(struct manager *m, bool on) {
         m->listening = on;
 }
 
+static void arm(struct manager *m) {
+        usec_t due = USEC_INFINITY;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                if (m->tenants.tenant[i]->due < due)
+                        due = m->tenants.tenant[i]->due;
+        listen_to_processes(m, due != USEC_INFINITY);
+        usec_t again = rest_realtime(m);
+        if (again < due)
+                due = again;
+        (void) sd_event_source_set_time(m->work, due);
+        (void) sd_event_source_set_enabled(m->work, due == USEC_INFINITY ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
 void manager_mark(struct manager *m, struct tenant *tenant) {
         tenant->due = 0;
         listen_to_processes(m, true);
         (void) sd_event_source_set_time(m->work, 0);
         (void) sd_event_source_set_enabled(m->work, SD_EVENT_ONESHOT);
+}
+
+void manager_mark_soon(struct manager *m, struct tenant *tenant) {
+        usec_t soonest = tenant->passed + EVENT_PAUSE, now = manager_now(m);
+        if (tenant->pass || tenant->due <= soonest)
+                return;
+        if (soonest <= now) {
+                manager_mark(m, tenant);
+                return;
+        }
+        tenant->due = soonest;
+        arm(m);
 }
 
 static void mark_dirty(struct tenant *tenant, void *userdata) {
@@ -189,6 +218,7 @@ static void refuse_untag(struct manager *m, struct tenant *tenant) {
         struct failure f;
 
         tenant->untagging = false;
+        strv_remove(m->untagged, tenant->name);
         fail(&f, FAILURE_FAILED, -EIO,
              "%s could not be untagged, and stays a tenant: %s; --force forgets it all the same", tenant->name,
              tenant->reason ? tenant->reason : "no reason is known");
@@ -205,6 +235,7 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
         tenant->fresh = tenant->fresh || tenant->touched;
         tenant->due = tenant->fresh ? manager_now(m) + SETTLE : USEC_INFINITY;
         tenant->touched = false;
+        tenant->passed = manager_now(m);
         tenant->turned = tenant->turned || tenant->state != before;
 }
 
@@ -238,19 +269,6 @@ static struct tenant *next_due(struct manager *m, usec_t now) {
                 if (m->tenants.tenant[i]->due <= now)
                         return m->tenants.tenant[i];
         return NULL;
-}
-
-static void arm(struct manager *m) {
-        usec_t due = USEC_INFINITY;
-        for (size_t i = 0; i < m->tenants.n; i++)
-                if (m->tenants.tenant[i]->due < due)
-                        due = m->tenants.tenant[i]->due;
-        listen_to_processes(m, due != USEC_INFINITY);
-        usec_t again = rest_realtime(m);
-        if (again < due)
-                due = again;
-        (void) sd_event_source_set_time(m->work, due);
-        (void) sd_event_source_set_enabled(m->work, due == USEC_INFINITY ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
 /* A cookie of nobody's is kept as long as there are tenants. Without SMT there is none to be had: later, then. */
@@ -288,17 +306,21 @@ static int on_turn(sd_event_source *source, void *userdata) {
 }
 
 /* SMT may have changed. All that was known of the tenants is void if it did. */
-static void on_smt(void *userdata) {
-        struct manager *m = userdata;
+bool manager_notice_smt(struct manager *m) {
         int probed = m->kernel->cookie->probe(m->kernel->data);
 
         if (probed == m->probed)
-                return;
+                return false;
         m->probed = probed;
         for (size_t i = 0; i < m->tenants.n; i++)
                 manager_mark(m, m->tenants.tenant[i]);
         if (m->listener.manager_changed)
                 m->listener.manager_changed(m->listener_userdata);
+        return true;
+}
+
+static void on_smt(void *userdata) {
+        (void) manager_notice_smt(userdata);
 }
 
 /* ---- beginning and end ---- */

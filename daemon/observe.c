@@ -40,10 +40,8 @@ static bool vanished(int error) {
 static int list_cgroup(const char *path, void *userdata) {
         struct listing *l = userdata;
         const struct cgroup_ops *ops = l->kernel->cgroup;
-        size_t before = l->leaders.n, n_tasks = 0;
+        size_t before = l->leaders.n;
 
-        /* Counted before they are listed: who joins in between has an event, and is looked at again. */
-        bool counted = l->known && l->known->n == 0 && ops->count(l->kernel->data, path, &n_tasks) == 0;
         int r = ops->list(l->kernel->data, path, false, &l->leaders);
         if (vanished(r))
                 return 0;
@@ -54,8 +52,6 @@ static int list_cgroup(const char *path, void *userdata) {
                         l->root_threaded = true;
         } else if (r < 0)
                 return r;
-        if (counted && n_tasks == l->leaders.n - before)
-                return 0; /* nobody but the leaders */
         size_t cursor = 0;
         for (size_t i = before; l->all_known && i < l->leaders.n; i++)
                 l->all_known = pids_next(l->known, l->leaders.pid[i], &cursor);

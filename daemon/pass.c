@@ -123,8 +123,8 @@ static int end(const struct pass_context *c, struct tenant *tenant, usec_t now, 
                         return 1;
                 }
                 if (r < 0) {
-                        tenant_set_state(tenant, TENANT_DEGRADED, "%s cannot be thawed: %s", tenant->frozen[0],
-                                         strerrordesc_np(-r));
+                        tenant_set_state(tenant, TENANT_DEGRADED, "%s cannot be thawed: %s",
+                                         tenant->frozen ? tenant->frozen[0] : "a cgroup", strerrordesc_np(-r));
                         result = result < 0 ? result : r;
                 }
         }

@@ -11,7 +11,7 @@
 #include "tenant.h"
 
 /* Rounds of observing and applying, after which a tenant that still changes is degraded. */
-#define PASS_ROUNDS 24
+#define PASS_ROUNDS 64
 
 struct pass_context {
         const struct kernel *kernel;

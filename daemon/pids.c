@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "pids.h"
 #include <errno.h>
+#include <string.h>
 
 int pids_reserve(struct pids *pids, size_t n) {
         if (n <= pids->allocated - pids->n)
@@ -19,6 +20,26 @@ int pids_add(struct pids *pids, pid_t pid) {
         if (r < 0)
                 return r;
         pids->pid[pids->n++] = pid;
+        return 0;
+}
+
+int pids_insert(struct pids *pids, pid_t pid) {
+        size_t low = 0, high = pids->n;
+        while (low < high) {
+                size_t middle = low + (high - low) / 2;
+                if (pids->pid[middle] < pid)
+                        low = middle + 1;
+                else
+                        high = middle;
+        }
+        if (low < pids->n && pids->pid[low] == pid)
+                return 0;
+        int r = pids_reserve(pids, 1);
+        if (r < 0)
+                return r;
+        memmove(pids->pid + low + 1, pids->pid + low, (pids->n - low) * sizeof(*pids->pid));
+        pids->pid[low] = pid;
+        pids->n++;
         return 0;
 }
 

@@ -19,6 +19,9 @@ static inline void pids_done(struct pids *pids) {
 int pids_reserve(struct pids *pids, size_t n);
 int pids_add(struct pids *pids, pid_t pid);
 
+/* Puts pid where it belongs; they must be sorted. 0 or -ENOMEM. */
+int pids_insert(struct pids *pids, pid_t pid);
+
 /* Sorts, and drops duplicates. */
 void pids_sort(struct pids *pids);
 

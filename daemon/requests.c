@@ -221,17 +221,6 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
         return 0;
 }
 
-static void strv_remove(char **strv, const char *string) {
-        char **to = strv;
-        for (char **from = strv; from && *from; from++)
-                if (strcmp(*from, string) == 0)
-                        free(*from);
-                else
-                        *to++ = *from;
-        if (to)
-                *to = NULL;
-}
-
 /* Writes the tenant's file, and makes it part of the configuration in force, which takes the tenant in. When anything
  * in the configuration is wrong, the file goes again. */
 static int make_persistent(struct manager *m, const char *name, char *const *cgroups, const char *policy,
@@ -304,6 +293,23 @@ void manager_tag(struct manager *m, const struct tag_request *request, manager_d
         manager_run(m);
 }
 
+static void refuse_unknown(const char *name, manager_done_t done, void *userdata) {
+        struct failure f;
+        int r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT,
+                     "There is no tenant '%.200s'; 'coreschedctl list' shows those there are", name);
+        done(r, &f, NULL, userdata);
+}
+
+/* Removes the tenant's file, and with it the tenant from the configuration in force. Nothing is done when anything in
+ * the configuration is wrong. */
+static int remove_file(struct manager *m, const char *name, struct failure *f) {
+        _cleanup_(config_freep) struct config *tried = NULL;
+        int r = config_load(m->options.config_root, &tried, f);
+        if (r == 0)
+                r = config_remove_tenant(m->options.config_root, name, f);
+        return r < 0 ? r : manager_read_config(m, f);
+}
+
 void manager_untag(struct manager *m, const char *name, bool force, bool persistent, manager_done_t done,
                    void *userdata) {
         struct tenant *tenant = tenants_find(&m->tenants, name);
@@ -312,25 +318,22 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
 
         if (!tenant && persistent && config_tenant(m->config, name)) {
                 /* It was untagged before; its file is left. */
-                r = config_remove_tenant(m->options.config_root, name, &f);
-                if (r == 0)
-                        r = manager_read_config(m, &f);
+                r = remove_file(m, name, &f);
                 done(r, r < 0 ? &f : NULL, NULL, userdata);
                 return;
         }
-        if (!tenant)
-                r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT,
-                         "There is no tenant '%.200s'; 'coreschedctl list' shows those there are", name);
-        else if (manager_core_scheduling(m) == CORE_SCHEDULING_NO_SMT && tenant->cookie != 0 && !force)
+        if (!tenant) {
+                refuse_unknown(name, done, userdata);
+                return;
+        }
+        if (manager_core_scheduling(m) == CORE_SCHEDULING_NO_SMT && tenant->cookie != 0 && !force)
                 r = fail(
                         &f, FAILURE_NOT_SUPPORTED, -ENODEV,
                         "%s cannot be untagged while SMT is not active, for the kernel then lets nobody change cookies; "
                         "switch SMT on first, or use --force to forget the tenant and leave its tasks their cookie",
                         name);
         if (r == 0 && persistent && config_tenant(m->config, name)) {
-                r = config_remove_tenant(m->options.config_root, name, &f);
-                if (r == 0)
-                        r = manager_read_config(m, &f);
+                r = remove_file(m, name, &f);
         } else if (r == 0 && config_tenant(m->config, name) && !strv_contains(m->untagged, name) &&
                    strv_extend(&m->untagged, name) < 0)
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
@@ -351,10 +354,11 @@ void manager_set_policy(struct manager *m, const char *name, const char *policy,
         struct failure f = {0};
         int r;
 
-        if (!tenant)
-                r = fail(&f, FAILURE_NO_SUCH_TENANT, -ENOENT, "There is no tenant '%.200s'", name);
-        else
-                r = check_policy(m, policy, &f);
+        if (!tenant) {
+                refuse_unknown(name, done, userdata);
+                return;
+        }
+        r = check_policy(m, policy, &f);
         if (r == 0 && (manager_change(m, tenant, tenant->cgroups, policy) < 0 ||
                        manager_wait(m, tenant, false, done, userdata) < 0))
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");

@@ -74,3 +74,14 @@ char *strv_join(char *const *strv, const char *separator) {
         }
         return joined;
 }
+
+void strv_remove(char **strv, const char *string) {
+        char **to = strv;
+        for (char **from = strv; from && *from; from++)
+                if (strcmp(*from, string) == 0)
+                        free(*from);
+                else
+                        *to++ = *from;
+        if (to)
+                *to = NULL;
+}

@@ -16,6 +16,9 @@ bool strv_contains(char *const *strv, const char *string);
 /* Appends a copy of string. 0 or -ENOMEM (the array is then unchanged). */
 int strv_extend(char ***strv, const char *string);
 
+/* Drops every copy of string. */
+void strv_remove(char **strv, const char *string);
+
 /* 0 or -ENOMEM. */
 int strv_copy(char *const *strv, char ***ret);
 bool strv_equal(char *const *a, char *const *b);

@@ -55,6 +55,7 @@ struct tenant {
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 
         /* The manager's. */
+        usec_t passed;   /* when the last pass ended */
         usec_t due;      /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
         bool wide;       /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
         bool fresh;      /* the watches on its cgroups are to be renewed */

@@ -88,8 +88,12 @@ static void conclude(struct manager *m, struct verification *v) {
 
 void manager_verify(struct manager *m, const char *name, manager_verified_t done, void *userdata) {
         _cleanup_(host_done) struct host host = {0};
-        struct tenant *one = name ? tenants_find(&m->tenants, name) : NULL;
         struct failure f = {0};
+
+        /* What SMT makes of the tenants is part of the answer. */
+        if (manager_notice_smt(m))
+                manager_run(m);
+        struct tenant *one = name ? tenants_find(&m->tenants, name) : NULL;
         size_t n = name ? 1 : m->tenants.n;
 
         if (name && !one) {
@@ -116,8 +120,6 @@ void manager_verify(struct manager *m, const char *name, manager_verified_t done
                 if (!readable)
                         manager_mark(m, tenant);
         }
-        if (!readable)
-                manager_run(m);
         if (r == 0) {
                 for (size_t i = 0; readable && i < n; i++)
                         conclude(m, &verifications[i]);

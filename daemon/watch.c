@@ -3,16 +3,16 @@
 #include "pass.h"
 #include <errno.h>
 
+#define EVENTS_MAX 100000
+
 /* A task forked: the child is noted if its parent is one of the tenant's. */
 static void note_fork(struct pass *pass, const struct proc_event *event) {
         if (pids_contain(&pass->delivered.groups, event->tid) || pids_contain(&pass->delivered.threads, event->tid))
                 pass->lost = true;
         if (!pids_contain(&pass->members, event->parent_tgid) && !pids_contain(&pass->members, event->parent_tid))
                 return;
-        if (pids_add(&pass->hints, event->tid) < 0 || pids_add(&pass->members, event->tid) < 0)
+        if (pids_add(&pass->hints, event->tid) < 0 || pids_insert(&pass->members, event->tid) < 0)
                 pass->lost = true;
-        else
-                pids_sort(&pass->members);
 }
 
 int watch_drain(const struct kernel *kernel, const struct tenants *tenants) {
@@ -24,8 +24,14 @@ int watch_drain(const struct kernel *kernel, const struct tenants *tenants) {
                 if (tenants->tenant[i]->pass)
                         passes[n++] = tenants->tenant[i]->pass;
 
-        for (;;) {
+        /* A host that forks faster than this is read does not keep the pass from going on. */
+        for (size_t events = 0;; events++) {
                 struct proc_event event;
+                if (events == EVENTS_MAX) {
+                        for (size_t i = 0; i < n; i++)
+                                passes[i]->lost = true;
+                        return 0;
+                }
                 int r = kernel->proc_events->next(kernel->data, &event);
                 if (r == 0)
                         return 0;

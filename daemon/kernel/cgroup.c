@@ -317,19 +317,6 @@ static int cgroup_list(void *data, const char *path, bool threads, struct pids *
         }
 }
 
-static int cgroup_count(void *data, const char *path, size_t *ret) {
-        char text[32];
-        int r;
-
-        r = read_file(data, path, "pids.current", text, sizeof(text));
-        if (r == -ENOENT)
-                return -EOPNOTSUPP;
-        if (r < 0)
-                return r;
-        *ret = strtoul(text, NULL, 10);
-        return 0;
-}
-
 /* The value of a key of a flat keyed file; NULL when it is not there. */
 static const char *find_key(const char *text, const char *key) {
         size_t length = strlen(key);
@@ -375,7 +362,6 @@ const struct cgroup_ops real_cgroup_ops = {
         .type = cgroup_type,
         .walk = cgroup_walk,
         .list = cgroup_list,
-        .count = cgroup_count,
         .of_task = task_cgroup,
         .frozen = cgroup_frozen,
         .freeze = cgroup_freeze,

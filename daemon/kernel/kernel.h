@@ -78,10 +78,6 @@ struct cgroup_ops {
          * appended on error. */
         int (*list)(void *data, const char *path, bool threads, struct pids *pids);
 
-        /* How many tasks are in the cgroup and in all below it, also those that are just being cloned and those that
-         * have ended but were not waited for. Cheap. -EOPNOTSUPP: nobody counts them here (no pids controller). */
-        int (*count)(void *data, const char *path, size_t *ret);
-
         /* The cgroup of a thread, newly allocated. -ESRCH when it is gone; -ENAMETOOLONG. Costs 15 to 124 us: not for
          * hot paths. */
         int (*of_task)(void *data, pid_t tid, char **ret);

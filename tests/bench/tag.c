@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 
 /*
- * How long a Tag call takes, beside the least that can be done: read cgroup.procs, hand each process the calling thread's
- * cookie, read again, plus one empty bus call. Both are timed in turns, each from the same state: none of the
+ * How long a Tag call takes, beside the least that can be done: read cgroup.procs, hand each process the calling
+ * thread's cookie, read again, plus one empty bus call. Both are timed in turns, each from the same state: none of the
  * cgroup's tasks has a cookie, and the daemon has had time to finish what it does after a call.
  */
 
@@ -140,8 +140,9 @@ int main(int argc, char **argv) {
                         double time = tag(bus, size);
 
                         per_task[size] = time / (double) sizes[size];
-                        (void) printf("# round %d, %zu processes: bare loop %.0f us, Tag %.0f us, %.2f us a task: %.2f\n",
-                                      round + 1, sizes[size], least, time, per_task[size], time / least);
+                        (void) printf(
+                                "# round %d, %zu processes: bare loop %.0f us, Tag %.0f us, %.2f us a task: %.2f\n",
+                                round + 1, sizes[size], least, time, per_task[size], time / least);
                         (void) fflush(stdout);
                         if (round >= 0)
                                 ratios[size][round] = time / least;

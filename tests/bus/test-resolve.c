@@ -54,6 +54,11 @@ static char *refused(const struct fixture *f, const char *error, const char *nam
 static void test_paths(void **state) {
         struct fixture *f = *state;
         world(f, "tenant /top");
+        _cleanup_free_ char *message = refused(f, "NoSuchCGroup", "/a/b.slice");
+        assert_non_null(strstr(message, "--cgroup=PATH"));
+        world(f, "tenant /a");
+        world(f, "tenant /a/b.slice");
+        world(f, "tenant /a/machine-qemu\\x2d1.scope");
         expect_cgroup(f, "/a/b.slice", "b.slice", "/a/b.slice");
         expect_cgroup(f, "a/b.slice/", "b.slice", "/a/b.slice");
         expect_cgroup(f, "/sys/fs/cgroup/a/b.slice", "b.slice", "/a/b.slice");

@@ -38,7 +38,6 @@ static const int errors[_SIM_FUNCTION_MAX][5] = {
         [SIM_DELIVER_TARGET] = {-EPERM, -EACCES},
         [SIM_WALK] = {-ENOMEM, -EIO, -EACCES},
         [SIM_LIST] = {-ENOMEM, -EIO, -EACCES},
-        [SIM_COUNT] = {-ENOMEM, -EIO, -EACCES},
         [SIM_OF_TASK] = {-ENOMEM, -EIO},
         [SIM_FROZEN] = {-EIO, -EACCES},
         [SIM_FREEZE] = {-EIO, -EACCES, -EBUSY},

@@ -18,7 +18,6 @@ static const char *const function_word[_SIM_FUNCTION_MAX] = {
         [SIM_TYPE] = "type",
         [SIM_WALK] = "walk",
         [SIM_LIST] = "list",
-        [SIM_COUNT] = "count",
         [SIM_OF_TASK] = "of-task",
         [SIM_FROZEN] = "frozen",
         [SIM_FREEZE] = "freeze",
@@ -260,21 +259,6 @@ static int op_list(void *data, const char *path, bool threads, struct pids *pids
         return r;
 }
 
-static int op_count(void *data, const char *path, size_t *ret) {
-        struct sim *sim = data;
-        struct sim_cgroup *cgroup;
-        size_t n = 0;
-        int r = sim_find(sim, SIM_COUNT, path, &cgroup);
-        if (r < 0)
-                return r;
-        if (sim->now & 32)
-                return -EOPNOTSUPP; /* the controller is not enabled everywhere */
-        for (pid_t i = 1; i <= sim->pid_max; i++)
-                n += sim->thread[i] && cgroup_path_within(sim->thread[i]->cgroup->path, path);
-        *ret = n;
-        return 0;
-}
-
 static int op_of_task(void *data, pid_t tid, char **ret) {
         struct sim *sim = data;
         int r = sim_begin(sim, SIM_OF_TASK);
@@ -380,7 +364,7 @@ static int op_task_info(void *data, pid_t tid, struct task_info *ret) {
 
 void sim_kernel(struct sim *sim, struct kernel *ret) {
         static const struct cookie_ops cookie = {op_probe, op_get, op_deliver, op_hold};
-        static const struct cgroup_ops cgroup = {op_type, op_walk, op_list, op_count, op_of_task, op_frozen, op_freeze};
+        static const struct cgroup_ops cgroup = {op_type, op_walk, op_list, op_of_task, op_frozen, op_freeze};
         static const struct smt_ops smt = {op_status, op_smt_watch};
         static const struct sched_ops sched = {op_realtime, op_realtime_used};
         *ret = (struct kernel){.cookie = &cookie,

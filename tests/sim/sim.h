@@ -61,7 +61,6 @@ enum sim_function {
         SIM_TYPE,
         SIM_WALK,
         SIM_LIST,
-        SIM_COUNT,
         SIM_OF_TASK,
         SIM_FROZEN,
         SIM_FREEZE,
