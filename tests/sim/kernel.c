@@ -215,7 +215,7 @@ static int op_walk(void *data, const char *path, cgroup_visit_t visit, void *use
         for (size_t i = 0; r == 0 && i < sim->n_cgroups; i++)
                 if (!sim->cgroup[i]->removed && cgroup_path_within(sim->cgroup[i]->path, path))
                         r = strv_extend(&paths, sim->cgroup[i]->path);
-        if (r < 0)
+        if (r < 0 || !paths)
                 return r;
         qsort(paths, strv_length(paths), sizeof(*paths), compare_paths);
         for (char **p = paths; *p && r == 0; p++)
