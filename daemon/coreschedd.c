@@ -110,7 +110,6 @@ static int thaw(const struct kernel *kernel, const char *state_dir) {
 static int on_reload(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata) {
         struct manager *manager = userdata;
         struct failure f;
-        _cleanup_free_ char *message = NULL;
         uint64_t now = 0;
 
         (void) sd_event_now(sd_event_source_get_event(source), CLOCK_MONOTONIC, &now);
