@@ -134,6 +134,17 @@ static int add_host(struct pass_context *c, struct tenant *tenant, struct sight 
                         return r;
                 c->host_seen = true;
         }
+        for (size_t i = 0; i < c->host.n && c->host.carrier[i].cookie == 0; i++) {
+                const struct carrier *carrier = &c->host.carrier[i];
+                const struct seen seen = {.tid = carrier->tid,
+                                          .error = carrier->error,
+                                          .place = carrier->tenant ? SEEN_OTHER : SEEN_OUTSIDE};
+                if (carrier->tenant == tenant || pids_contain(&sight->inside, carrier->tid))
+                        continue;
+                int r = sight_add(sight, &seen);
+                if (r < 0)
+                        return r;
+        }
         for (size_t k = 0; k < n; k++) {
                 if (cookies[k] == 0 || (k > 0 && cookies[k] == cookies[k - 1]))
                         continue;
@@ -148,8 +159,9 @@ static int add_host(struct pass_context *c, struct tenant *tenant, struct sight 
                         int r = c->kernel->cookie->get(c->kernel->data, seen.tid, &seen.cookie);
                         if (r == -ENODEV || r == -EINVAL)
                                 return r;
-                        if (r < 0 || seen.cookie != carrier->cookie)
+                        if (r == -ESRCH || seen.cookie != carrier->cookie)
                                 continue;
+                        seen.error = r;
                         r = sight_add(sight, &seen);
                         if (r < 0)
                                 return r;

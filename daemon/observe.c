@@ -150,11 +150,11 @@ static int list_carriers(const char *path, void *userdata) {
                 return r;
         struct tenant *tenant = l->threads.n > 0 ? tenants_of_cgroup(l->tenants, path) : NULL;
         for (size_t i = 0; i < l->threads.n; i++) {
-                uint64_t cookie;
+                uint64_t cookie = 0;
                 r = l->kernel->cookie->get(l->kernel->data, l->threads.pid[i], &cookie);
                 if (r == -ENODEV || r == -EINVAL)
                         return r;
-                if (r < 0 || cookie == 0)
+                if (r == -ESRCH || (r == 0 && cookie == 0))
                         continue;
                 struct host *host = l->host;
                 if (host->n == host->allocated) {
@@ -165,7 +165,7 @@ static int list_carriers(const char *path, void *userdata) {
                         host->carrier = grown;
                         host->allocated = allocated;
                 }
-                host->carrier[host->n++] = (struct carrier){l->threads.pid[i], cookie, tenant};
+                host->carrier[host->n++] = (struct carrier){l->threads.pid[i], cookie, r, tenant};
         }
         return 0;
 }

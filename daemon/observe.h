@@ -32,7 +32,8 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
 /* Threads that carry a cookie, anywhere on the host. */
 struct carrier {
         pid_t tid;
-        uint64_t cookie;
+        uint64_t cookie;       /* 0 with an error: it could carry any */
+        int error;             /* it cannot be read: negative errno */
         struct tenant *tenant; /* in whose cgroups it is, or NULL */
 };
 
@@ -43,7 +44,7 @@ struct host {
 
 void host_done(struct host *host);
 
-/* As observe_tenant. Threads that cannot be read are left out. */
+/* As observe_tenant. */
 int observe_host(const struct kernel *kernel, const struct tenants *tenants, struct host *ret);
 
 /* The tenant in whose cgroups a thread is; NULL for none. -ESRCH when it is gone. A child that is just being cloned

@@ -68,10 +68,10 @@ static void check_thread(struct play *play, const struct sim_thread *thread) {
                                   (unsigned long long) sim_cookie(play->sim, thread->tid));
                 return;
         }
-        /* An adopted cookie is taken from those outside only by the pass that gave it. If that ended early, a child of
-         * one of them keeps it. */
+        /* Children of one who was given a cookie by mistake, born while the pass ended early, may keep it when it is an
+         * adopted one, which is never taken from those outside, or is no tenant's any more. */
         const struct tenant *carried = tenants_of_cookie(&play->tenants, sim_cookie(play->sim, thread->tid));
-        if (thread->cookie && thread->stray && !(thread->born_stray && carried && carried->adopted))
+        if (thread->cookie && thread->stray && (!thread->born_stray || (carried && !carried->adopted)))
                 play_fail(play, "thread %d of %d in %s was given %llx, and has no business with it", (int) thread->tid,
                           (int) thread->tgid, thread->cgroup->path, (unsigned long long) thread->cookie->number);
 }

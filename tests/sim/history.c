@@ -188,6 +188,9 @@ void history_build(struct play *play) {
         for (size_t i = 0; i < ELEMENTS(places); i++)
                 if (i == 0 || play_random(play, 6) > 0)
                         (void) add_place(sim, places[i]);
+        for (unsigned i = 0; i < PLAY_TENANTS; i++)
+                if (play_random(play, 8) == 0)
+                        (void) sim_freeze(sim, play_cgroup(i), true); /* as podman pause does */
         sim->reuse_numbers = play_random(play, 2);
         unsigned n = 3 + play_random(play, 12);
         for (unsigned i = 0; i < n; i++) {

@@ -102,10 +102,14 @@ static void check_touch(struct sim *sim, const struct delivery *job, const struc
                         struct sim_thread *thread) {
         if (target->reused)
                 thread->was_inside = true; /* a stranger, by the number of one inside: it must get 0 back */
+        if (job->kind == DELIVER_CLEAR && !thread->cookie)
+                return; /* it was, with its group: nothing changes */
         if (thread->was_inside || (job->kind == DELIVER_CLEAR && thread->cookie && thread->cookie->delivered))
                 return;
-        sim_violation(sim, "thread %d of %d in %s was touched, through %d", (int) thread->tid, (int) thread->tgid,
-                      thread->cgroup->path, (int) target->tid);
+        sim_violation(sim, "call %llu: thread %d of %d in %s, which carries %llx, was %s, through %d",
+                      (unsigned long long) sim->calls, (int) thread->tid, (int) thread->tgid, thread->cgroup->path,
+                      (unsigned long long) sim_cookie(sim, thread->tid),
+                      job->kind == DELIVER_CLEAR ? "cleared" : "given a cookie", (int) target->tid);
 }
 
 static int share_to(struct sim *sim, const struct delivery *job, pid_t tid, struct sim_cookie *cookie) {
@@ -211,7 +215,7 @@ static int op_walk(void *data, const char *path, cgroup_visit_t visit, void *use
         for (size_t i = 0; r == 0 && i < sim->n_cgroups; i++)
                 if (!sim->cgroup[i]->removed && cgroup_path_within(sim->cgroup[i]->path, path))
                         r = strv_extend(&paths, sim->cgroup[i]->path);
-        if (r < 0)
+        if (r < 0 || !paths)
                 return r;
         qsort(paths, strv_length(paths), sizeof(*paths), compare_paths);
         for (char **p = paths; *p && r == 0; p++)

@@ -189,6 +189,9 @@ enum sim_function sim_function_from_word(const char *word);
 
 /* ---- among the files of the simulation ---- */
 
+/* p, of an allocation; ends the program when there was no memory. */
+void *must(void *p);
+
 /* Every call into the kernel begins with one of these: counts it, and gives the error that it is to fail with, or 0. */
 int sim_begin(struct sim *sim, enum sim_function function);
 int sim_find(struct sim *sim, enum sim_function function, const char *path, struct sim_cgroup **ret);
@@ -197,6 +200,8 @@ extern const struct cgroup_events_ops sim_cgroup_events_ops;
 struct sim_cookie *sim_cookie_new(struct sim *sim, bool delivered);
 /* Gives the slot another cookie (NULL: none), and lets go of the one before. */
 void sim_cookie_set(struct sim *sim, struct sim_cookie **slot, struct sim_cookie *cookie);
+/* The cgroup above; NULL for the root. */
+struct sim_cgroup *sim_parent(const struct sim *sim, const struct sim_cgroup *cgroup);
 struct sim_cgroup *sim_domain(const struct sim *sim, struct sim_cgroup *cgroup);
 void sim_queue_proc(struct sim *sim, enum proc_event_kind kind, const struct sim_thread *thread);
 void sim_queue_cgroup(struct sim *sim, enum cgroup_event_kind kind, const char *path);

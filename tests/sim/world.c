@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The simulated kernel's world: what there is, and what its tasks do by themselves. A cookie lives as long as a task
  * holds it; a task in flight holds its PID and cookie before it is listed anywhere. */
-#include "selector.h"
 #include "sim.h"
 #include "strv.h"
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
-static void *must(void *p) {
+void *must(void *p) {
         if (!p)
                 abort();
         return p;
@@ -47,6 +46,12 @@ void sim_cookie_set(struct sim *sim, struct sim_cookie **slot, struct sim_cookie
         free(old);
 }
 
+/* Who carries what the daemon made may be cleared of it; and so may, by mistake, whoever has its number next. */
+static void note_carrier(struct sim *sim, pid_t tid, const struct sim_cookie *cookie) {
+        if (cookie && cookie->delivered)
+                sim->tid_was_inside[tid] = true;
+}
+
 uint64_t sim_cookie(const struct sim *sim, pid_t tid) {
         const struct sim_thread *thread = sim_thread(sim, tid);
         return thread && thread->cookie ? thread->cookie->number : 0;
@@ -77,94 +82,12 @@ int sim_share_from(struct sim *sim, pid_t tid, pid_t from) {
                 return -ESRCH;
         thread->helped_self = true;
         thread->stray = false;
+        note_carrier(sim, tid, source->cookie);
         sim_cookie_set(sim, &thread->cookie, source->cookie);
         return 0;
 }
 
-/* ---- cgroups ---- */
-
-struct sim_cgroup *sim_cgroup_find(const struct sim *sim, const char *path) {
-        for (size_t i = 0; i < sim->n_cgroups; i++)
-                if (!sim->cgroup[i]->removed && strcmp(sim->cgroup[i]->path, path) == 0)
-                        return sim->cgroup[i];
-        return NULL;
-}
-
-static struct sim_cgroup *parent_of(const struct sim *sim, const struct sim_cgroup *cgroup) {
-        _cleanup_free_ char *path = must(strdup(cgroup->path));
-        char *slash = strrchr(path, '/');
-        if (strcmp(path, "/") == 0)
-                return NULL;
-        slash[slash == path ? 1 : 0] = '\0';
-        return sim_cgroup_find(sim, path);
-}
-
-struct sim_cgroup *sim_domain(const struct sim *sim, struct sim_cgroup *cgroup) {
-        while (cgroup && cgroup->threaded)
-                cgroup = parent_of(sim, cgroup);
-        return cgroup;
-}
-
-int sim_cgroup_add(struct sim *sim, const char *path, bool threaded) {
-        if (path[0] != '/')
-                return -EINVAL;
-        if (sim_cgroup_find(sim, path))
-                return -EEXIST;
-        _cleanup_free_ char *parent = must(strdup(path));
-        char *slash = strrchr(parent, '/');
-        slash[slash == parent ? 1 : 0] = '\0';
-        if (strcmp(path, "/") != 0 && !sim_cgroup_find(sim, parent)) {
-                int r = sim_cgroup_add(sim, parent, false);
-                if (r < 0)
-                        return r;
-        }
-        struct sim_cgroup *cgroup = must(calloc(1, sizeof(*cgroup)));
-        cgroup->path = must(strdup(path));
-        cgroup->threaded = threaded;
-        sim->cgroup = must(reallocarray(sim->cgroup, sim->n_cgroups + 1, sizeof(struct sim_cgroup *)));
-        sim->cgroup[sim->n_cgroups++] = cgroup;
-        struct sim_cgroup *above = parent_of(sim, cgroup);
-        if (above && above->watched)
-                sim_queue_cgroup(sim, CGROUP_EVENT_CREATED, path);
-        return 0;
-}
-
-int sim_cgroup_remove(struct sim *sim, const char *path) {
-        struct sim_cgroup *cgroup = sim_cgroup_find(sim, path);
-        if (!cgroup)
-                return -ENOENT;
-        for (size_t i = 0; i < sim->n_cgroups; i++)
-                if (!sim->cgroup[i]->removed && sim->cgroup[i] != cgroup &&
-                    cgroup_path_within(sim->cgroup[i]->path, path))
-                        return -EBUSY;
-        for (pid_t i = 1; i <= sim->pid_max; i++)
-                if (sim->thread[i] && sim->thread[i]->cgroup == cgroup && sim->thread[i]->stage != SIM_ZOMBIE)
-                        return -EBUSY;
-        struct sim_cgroup *above = parent_of(sim, cgroup);
-        cgroup->removed = true;
-        cgroup->watched = false;
-        if (above && above->watched)
-                sim_queue_cgroup(sim, CGROUP_EVENT_REMOVED, path);
-        return 0;
-}
-
-int sim_freeze(struct sim *sim, const char *path, bool freeze) {
-        struct sim_cgroup *cgroup = sim_cgroup_find(sim, path);
-        if (!cgroup)
-                return -ENOENT;
-        if (cgroup->freeze != cgroup->freeze_by_other)
-                return -EBUSY;
-        cgroup->freeze = cgroup->freeze_by_other = freeze;
-        cgroup->freeze_since = sim->now;
-        return 0;
-}
-
-bool sim_is_inside(const struct sim *sim, const struct sim_cgroup *cgroup) {
-        for (char **path = sim->inside; path && *path; path++)
-                if (cgroup_path_within(cgroup->path, *path))
-                        return true;
-        return false;
-}
+/* ---- what is a tenant's ---- */
 
 static void note_inside(struct sim *sim, struct sim_thread *thread) {
         if (!sim_is_inside(sim, thread->cgroup))
@@ -228,6 +151,7 @@ static pid_t add_thread(struct sim *sim, pid_t tid, pid_t tgid, struct sim_cgrou
                 thread->freeze_delay = parent->freeze_delay;
                 thread->helped_self = parent->helped_self;
                 thread->stray = thread->born_stray = parent->stray;
+                note_carrier(sim, tid, parent->cookie);
                 sim_cookie_set(sim, &thread->cookie, parent->cookie);
         }
         sim->thread[tid] = thread;
@@ -375,7 +299,7 @@ bool sim_forks(const struct sim *sim, const struct sim_thread *thread) {
 bool sim_stopped(const struct sim *sim, const struct sim_thread *thread) {
         if (thread->kernel_thread || thread->freeze_delay == USEC_INFINITY || thread->stage == SIM_ZOMBIE)
                 return false;
-        for (const struct sim_cgroup *c = thread->cgroup; c; c = parent_of(sim, c))
+        for (const struct sim_cgroup *c = thread->cgroup; c; c = sim_parent(sim, c))
                 if (c->freeze && sim->now >= c->freeze_since + thread->freeze_delay)
                         return true;
         return false;
