@@ -8,6 +8,7 @@
 #include "output.h"
 #include "strv.h"
 #include "text.h"
+#include "utf8.h"
 #include <getopt.h>
 #include <limits.h>
 #include <locale.h>
@@ -222,8 +223,17 @@ static const struct verb *find_verb(const char *name) {
         return NULL;
 }
 
+/* D-Bus takes no other. */
+static bool names_are_utf8(char **names) {
+        for (; *names; names++)
+                for (const char *c = *names; *c; c += utf8_character(c))
+                        if (utf8_character(c) == 0)
+                                return false;
+        return true;
+}
+
 /* Do options and names go with the verb, and with each other? */
-static int check(const struct verb *verb, const struct options *o, unsigned given, int n_names) {
+static int check(const struct verb *verb, const struct options *o, unsigned given, int n_names, char **names) {
         int min = o->all ? 0 : verb->min, max = o->all ? 0 : verb->max;
         for (size_t i = 0; i < ELEMENTS(rows); i++)
                 if ((given & (1U << i)) && !(rows[i].verbs & verb->bit)) {
@@ -241,6 +251,9 @@ static int check(const struct verb *verb, const struct options *o, unsigned give
                 complain("--host= and --machine= exclude each other; leave one out");
         else if (o->quiet && o->json != JSON_OFF)
                 complain("--quiet and --json= exclude each other; leave one out");
+        else if (!names_are_utf8(names))
+                complain("a tenant's name has to be UTF-8; its cgroup's path need not be: "
+                         "coreschedctl tag NAME --cgroup=PATH");
         else
                 return STATUS_GOOD;
         return STATUS_USAGE;
@@ -280,6 +293,6 @@ int main(int argc, char **argv) {
         const struct verb *verb = find_verb(optind < argc ? argv[optind++] : "status");
         if (!verb)
                 return STATUS_USAGE;
-        r = check(verb, &options, given, argc - optind);
+        r = check(verb, &options, given, argc - optind, argv + optind);
         return r == STATUS_GOOD ? run(verb, &options, argv + optind) : r;
 }

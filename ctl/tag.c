@@ -7,22 +7,28 @@
 #include "view.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
+
+/* As bytes: paths of cgroups need not be UTF-8, which strings have to be. */
+static int append_cgroups(sd_bus_message *m, char *const *cgroups) {
+        int r = sd_bus_message_open_container(m, 'e', "sv");
+        if (r >= 0)
+                r = sd_bus_message_append(m, "s", "CGroups");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'v', "aay");
+        if (r >= 0)
+                r = sd_bus_message_open_container(m, 'a', "ay");
+        for (; r >= 0 && *cgroups; cgroups++)
+                r = sd_bus_message_append_array(m, 'y', *cgroups, strlen(*cgroups));
+        for (int containers = 3; r >= 0 && containers > 0; containers--)
+                r = sd_bus_message_close_container(m);
+        return r;
+}
 
 static int append_options(sd_bus_message *m, const struct options *options) {
         int r = sd_bus_message_open_container(m, 'a', "{sv}");
-        if (r >= 0 && options->cgroups) {
-                r = sd_bus_message_open_container(m, 'e', "sv");
-                if (r >= 0)
-                        r = sd_bus_message_append(m, "s", "CGroups");
-                if (r >= 0)
-                        r = sd_bus_message_open_container(m, 'v', "as");
-                if (r >= 0)
-                        r = sd_bus_message_append_strv(m, options->cgroups);
-                if (r >= 0)
-                        r = sd_bus_message_close_container(m);
-                if (r >= 0)
-                        r = sd_bus_message_close_container(m);
-        }
+        if (r >= 0 && options->cgroups)
+                r = append_cgroups(m, options->cgroups);
         if (r >= 0 && options->policy)
                 r = sd_bus_message_append(m, "{sv}", "Policy", "s", options->policy);
         if (r >= 0 && options->persistent)

@@ -7,11 +7,12 @@
 static const struct {
         const char *name, *type, *meaning;
         enum option option;
+        const char *other_type;
 } known[] = {
-        {"CGroups", "as", "an array of strings", OPTION_CGROUPS},
-        {"Policy", "s", "a string", OPTION_POLICY},
-        {"Persistent", "b", "a boolean", OPTION_PERSISTENT},
-        {"Force", "b", "a boolean", OPTION_FORCE},
+        {"CGroups", "as", "an array of strings", OPTION_CGROUPS, "aay"},
+        {"Policy", "s", "a string", OPTION_POLICY, NULL},
+        {"Persistent", "b", "a boolean", OPTION_PERSISTENT, NULL},
+        {"Force", "b", "a boolean", OPTION_FORCE, NULL},
 };
 
 void options_done(struct options *options) {
@@ -20,17 +21,39 @@ void options_done(struct options *options) {
         *options = (struct options){0};
 }
 
+/* A string, or as many bytes, of which the last may be a NUL. 1, or 0 at the end of the array. */
+static int read_path(sd_bus_message *message, bool bytes, char **ret) {
+        const char *text;
+        size_t size;
+        int r = bytes ? sd_bus_message_read_array(message, 'y', (const void **) &text, &size)
+                      : sd_bus_message_read(message, "s", &text);
+        if (r <= 0)
+                return r;
+        if (!bytes)
+                size = strlen(text);
+        else if (size > 0 && text[size - 1] == '\0')
+                size--;
+        if (memchr(text, '\0', size))
+                return -EINVAL;
+        *ret = strndup(text, size);
+        return *ret ? 1 : -ENOMEM;
+}
+
 static int read_cgroups(sd_bus_message *message, char ***ret, struct failure *f) {
         _cleanup_strv_ char **cgroups = NULL;
-        const char *cgroup;
-        int r = sd_bus_message_enter_container(message, 'a', "s");
-        if (r < 0)
-                return fail(f, FAILURE_INVALID_OPTION, r, "CGroups cannot be read: %s", strerror(-r));
-        for (size_t n = 0; (r = sd_bus_message_read(message, "s", &cgroup)) > 0; n++) {
+        const char *type;
+        int r = sd_bus_message_peek_type(message, NULL, &type);
+        bool bytes = r > 0 && strcmp(type, "ay") == 0;
+        if (r >= 0)
+                r = sd_bus_message_enter_container(message, 'a', type);
+        for (size_t n = 0; r >= 0; n++) {
+                _cleanup_free_ char *path = NULL;
+                r = read_path(message, bytes, &path);
+                if (r <= 0)
+                        break;
                 if (n >= CGROUPS_MAX)
                         return fail(f, FAILURE_INVALID_OPTION, -E2BIG, "CGroups has more than %d entries", CGROUPS_MAX);
-                if (strv_extend(&cgroups, cgroup) < 0)
-                        return fail(f, FAILURE_FAILED, -ENOMEM, "out of memory");
+                r = strv_extend(&cgroups, path);
         }
         if (r < 0)
                 return fail(f, FAILURE_INVALID_OPTION, r, "CGroups cannot be read: %s", strerror(-r));
@@ -80,7 +103,7 @@ static int read_option(sd_bus_message *message, unsigned allowed, unsigned *seen
                         continue;
                 if (*seen & known[i].option)
                         return fail(f, FAILURE_INVALID_OPTION, -EINVAL, "option %s is given twice", name);
-                if (strcmp(type, known[i].type) != 0)
+                if (strcmp(type, known[i].type) != 0 && (!known[i].other_type || strcmp(type, known[i].other_type) != 0))
                         return fail(f, FAILURE_INVALID_OPTION, -EINVAL,
                                     "option %s must be %s (D-Bus type '%s'), not of type '%.32s'", name,
                                     known[i].meaning, known[i].type, type);

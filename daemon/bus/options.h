@@ -6,7 +6,7 @@
 #include <systemd/sd-bus.h>
 
 enum option {
-        OPTION_CGROUPS = 1 << 0,    /* as, 1 to CGROUPS_MAX */
+        OPTION_CGROUPS = 1 << 0,    /* as, or aay for paths that are not UTF-8; 1 to CGROUPS_MAX */
         OPTION_POLICY = 1 << 1,     /* s */
         OPTION_PERSISTENT = 1 << 2, /* b */
         OPTION_FORCE = 1 << 3,      /* b */

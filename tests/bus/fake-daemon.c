@@ -172,6 +172,22 @@ static int add_tenant(const char *name, const char *policy, char **cgroups, cons
         return 0;
 }
 
+static int read_cgroups(sd_bus_message *m, char ***ret) {
+        const void *path;
+        size_t size;
+        int r = sd_bus_message_enter_container(m, 'v', "aay");
+        if (r >= 0)
+                r = sd_bus_message_enter_container(m, 'a', "ay");
+        while (r >= 0 && (r = sd_bus_message_read_array(m, 'y', &path, &size)) > 0) {
+                char *copy = strndup(path, size);
+                r = copy ? strv_extend(ret, copy) : -ENOMEM;
+                free(copy);
+        }
+        if (r >= 0)
+                r = sd_bus_message_exit_container(m);
+        return r < 0 ? r : sd_bus_message_exit_container(m);
+}
+
 static int read_options(sd_bus_message *m, char **ret_policy, char ***ret_cgroups, char *given, size_t size) {
         size_t used = 0;
         int r = sd_bus_message_enter_container(m, 'a', "{sv}");
@@ -182,11 +198,7 @@ static int read_options(sd_bus_message *m, char **ret_policy, char ***ret_cgroup
                 if (r < 0)
                         break;
                 if (strcmp(key, "CGroups") == 0) {
-                        r = sd_bus_message_enter_container(m, 'v', "as");
-                        if (r >= 0)
-                                r = sd_bus_message_read_strv(m, ret_cgroups);
-                        if (r >= 0)
-                                r = sd_bus_message_exit_container(m);
+                        r = read_cgroups(m, ret_cgroups);
                 } else if (strcmp(key, "Policy") == 0) {
                         r = sd_bus_message_read(m, "v", "s", &value);
                         if (r >= 0)

@@ -125,6 +125,8 @@ static void test_options(void **state) {
         free(WRONG_TAG(1, "CGroups", "as", 0));
         free(WRONG_TAG(1, "CGroups", "ao", 1, "/options"));
         free(WRONG_TAG(1, "CGroups", "a(s)", 1, "/options"));
+        free(WRONG_TAG(1, "CGroups", "aay", 0));
+        free(WRONG_TAG(1, "CGroups", "aay", 1, 3, '/', 0, 'a'));
         free(WRONG_TAG(1, "Policy", "as", 1, "shared"));
         free(WRONG_TAG(1, "Policy", "t", UINT64_MAX));
         free(WRONG_TAG(1, "Persistent", "s", "yes"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What each method does when all is well, and when the host cannot do it. */
 #include "fixture.h"
+#include "strv.h"
 #include <string.h>
 
 #define MANAGER CORESCHED_PATH, CORESCHED_MANAGER_INTERFACE
@@ -208,6 +209,17 @@ static void test_bytes(void **state) {
         expect(f->root, CORESCHED_PATH, "org.freedesktop.DBus.ObjectManager", "GetManagedObjects", &objects, "");
         remove_file(f, "root/etc/coresched/tenants.d/bytes.conf");
         expect(f->root, MANAGER, "Reload", NULL, "");
+
+        /* With and without a NUL at the end. */
+        expect(f->root, MANAGER, "Tag", NULL, "sa{sv}", "bytes", 1, "CGroups", "aay", 2, 3, '/', 'b', 0xff, 4, '/', 'c',
+               0xfe, 0);
+        assert_true(sd_bus_get_property_strv(f->root, CORESCHED_BUS_NAME, TENANT("bytes"), CORESCHED_TENANT_INTERFACE,
+                                             "CGroups", NULL, &cgroups) >= 0);
+        assert_string_equal(cgroups[0], "/b\\xff");
+        assert_string_equal(cgroups[1], "/c\\xfe");
+        assert_null(cgroups[2]);
+        strv_free(cgroups);
+        expect(f->root, MANAGER, "Untag", NULL, "s", "bytes");
 }
 
 static void test_host(void **state) {
