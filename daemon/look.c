@@ -176,14 +176,15 @@ int look(struct pass_context *c, struct tenant *tenant, struct sight *ret) {
         _cleanup_(sight_done) struct sight sight = {0};
 
         bool known = pass->wish == WISH_TAGGED && tenant->cookie != 0 && !pass->distrust;
-        int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered.groups : &nobody, &sight);
+        int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered.groups : &nobody, pass->counted, &sight);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < sight.n && !pass->threaded; i++)
                 pass->threaded = sight.seen[i].threaded;
-        if (sight.threads_known)
+        if (sight.threads_known) {
+                pass->counted = true;
                 pass->n_others = sight.n_threads - sight.n_processes;
-        else
+        } else
                 sight.n_threads = sight.n_processes + pass->n_others;
         r = pids_merge(&pass->members, &sight.inside);
         if (r == 0)

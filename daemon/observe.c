@@ -23,13 +23,18 @@ int sight_add(struct sight *sight, const struct seen *seen) {
         return 0;
 }
 
+/* Of more processes than this, as many are asked whether somebody has tagged them before. */
+#define SAMPLE 64
+
 /* What listing a subtree gathers. */
 struct listing {
         const struct kernel *kernel;
         const struct pids *known;
         const char *root;
         bool root_threaded;
-        bool all_known;
+        bool all_known;                      /* no process is listed but known ones */
+        bool counted;                        /* their threads were listed before */
+        bool sampling;                       /* threads are of no interest where there are many processes */
         struct pids leaders, threads, loose; /* loose: threads whose processes are outside of the tenant */
 };
 
@@ -37,12 +42,32 @@ static bool vanished(int error) {
         return error == -ENOENT || error == -ENODEV || error == -ENOTDIR;
 }
 
+static bool all_known(const struct listing *l, size_t first) {
+        size_t cursor = 0;
+        for (size_t i = first; i < l->leaders.n; i++)
+                if (!pids_next(l->known, l->leaders.pid[i], &cursor))
+                        return false;
+        return true;
+}
+
+static bool is_sampled(const struct listing *l) {
+        return l->sampling && l->leaders.n > SAMPLE;
+}
+
 static int list_cgroup(const char *path, void *userdata) {
         struct listing *l = userdata;
         const struct cgroup_ops *ops = l->kernel->cgroup;
         size_t before = l->leaders.n;
+        int r;
 
-        int r = ops->list(l->kernel->data, path, false, &l->leaders);
+        /* Where each process has one thread, the list of threads says as much as both. */
+        if (l->all_known && !l->counted) {
+                r = ops->list(l->kernel->data, path, true, &l->leaders);
+                if (r == 0 && all_known(l, before))
+                        return 0;
+                l->leaders.n = before;
+        }
+        r = ops->list(l->kernel->data, path, false, &l->leaders);
         if (vanished(r))
                 return 0;
         if (r == -EOPNOTSUPP) {
@@ -52,10 +77,8 @@ static int list_cgroup(const char *path, void *userdata) {
                         l->root_threaded = true;
         } else if (r < 0)
                 return r;
-        size_t cursor = 0;
-        for (size_t i = before; l->all_known && i < l->leaders.n; i++)
-                l->all_known = pids_next(l->known, l->leaders.pid[i], &cursor);
-        if (l->all_known && !l->root_threaded)
+        l->all_known = l->all_known && all_known(l, before);
+        if (((l->all_known && l->counted) || is_sampled(l)) && !l->root_threaded)
                 return 0;
         r = ops->list(l->kernel->data, path, true, l->root_threaded ? &l->loose : &l->threads);
         return vanished(r) ? 0 : r;
@@ -76,46 +99,82 @@ static int look(const struct kernel *kernel, const struct tenant *tenant, bool k
         return sight_add(sight, seen);
 }
 
-int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known,
+/* 1: some of the processes carry a cookie; 0: none of those that were asked does. */
+static int sample_carries(const struct listing *l) {
+        for (size_t i = 0; i < SAMPLE; i++) {
+                uint64_t cookie = 0;
+                int r = l->kernel->cookie->get(l->kernel->data, l->leaders.pid[i * l->leaders.n / SAMPLE], &cookie);
+                if (r == -ENODEV || r == -EINVAL)
+                        return r;
+                if (cookie != 0)
+                        return 1;
+        }
+        return 0;
+}
+
+static void listing_done(struct listing *l) {
+        pids_done(&l->leaders);
+        pids_done(&l->threads);
+        pids_done(&l->loose);
+}
+
+static int list_root(struct listing *l, size_t *n_missing) {
+        int r = l->kernel->cgroup->walk(l->kernel->data, l->root, list_cgroup, l);
+        if (vanished(r)) {
+                (*n_missing)++;
+                r = 0;
+        }
+        if (r == 0 && is_sampled(l)) {
+                r = sample_carries(l);
+                if (r > 0) {
+                        l->leaders.n = l->threads.n = l->loose.n = 0;
+                        l->sampling = false;
+                        return list_root(l, n_missing);
+                }
+        }
+        pids_sort(&l->leaders);
+        pids_sort(&l->threads);
+        pids_sort(&l->loose);
+        return r;
+}
+
+static int look_at_listed(const struct tenant *tenant, const struct listing *l, struct sight *sight) {
+        bool sampled = is_sampled(l);
+        size_t cursor = 0;
+        int r = pids_reserve(&sight->inside, l->leaders.n + l->threads.n + l->loose.n);
+        for (size_t i = 0; r == 0 && i < l->leaders.n; i++)
+                r = look(l->kernel, tenant, sampled || (l->known && pids_next(l->known, l->leaders.pid[i], &cursor)),
+                         &(struct seen){.tid = l->leaders.pid[i], .leader = true}, sight);
+        cursor = 0;
+        for (size_t i = 0; r == 0 && i < l->threads.n; i++)
+                if (!pids_next(&l->leaders, l->threads.pid[i], &cursor))
+                        r = look(l->kernel, tenant, l->all_known, &(struct seen){.tid = l->threads.pid[i]}, sight);
+        for (size_t i = 0; r == 0 && i < l->loose.n; i++)
+                r = look(l->kernel, tenant, false, &(struct seen){.tid = l->loose.pid[i], .threaded = true}, sight);
+        r = r < 0 ? r : pids_merge(&sight->inside, &l->leaders);
+        r = r < 0 ? r : pids_merge(&sight->inside, &l->threads);
+        r = r < 0 ? r : pids_merge(&sight->inside, &l->loose);
+        sight->n_processes += l->leaders.n;
+        if ((sampled || (l->all_known && l->counted)) && l->leaders.n > 0 && !l->root_threaded)
+                sight->threads_known = false;
+        return r;
+}
+
+int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known, bool counted,
                    struct sight *ret) {
         _cleanup_(sight_done) struct sight sight = {.threads_known = true};
-        int r;
 
         for (char **root = tenant->cgroups; root && *root; root++) {
-                struct listing l = {
-                        .kernel = kernel, .known = known, .root = *root, .all_known = known && known->n > 0};
-
-                r = kernel->cgroup->walk(kernel->data, *root, list_cgroup, &l);
-                if (vanished(r)) {
-                        sight.n_missing++;
-                        r = 0;
-                }
-                pids_sort(&l.leaders);
-                pids_sort(&l.threads);
-                pids_sort(&l.loose);
-                size_t n = l.leaders.n + l.threads.n + l.loose.n;
+                struct listing l = {.kernel = kernel,
+                                    .known = known,
+                                    .root = *root,
+                                    .all_known = known && known->n > 0,
+                                    .counted = counted,
+                                    .sampling = known && known->n == 0 && tenant->cookie == 0};
+                int r = list_root(&l, &sight.n_missing);
                 if (r == 0)
-                        r = pids_reserve(&sight.inside, n);
-                size_t cursor = 0;
-                for (size_t i = 0; r == 0 && i < l.leaders.n; i++)
-                        r = look(kernel, tenant, known && pids_next(known, l.leaders.pid[i], &cursor),
-                                 &(struct seen){.tid = l.leaders.pid[i], .leader = true}, &sight);
-                cursor = 0;
-                for (size_t i = 0; r == 0 && i < l.threads.n; i++)
-                        if (!pids_next(&l.leaders, l.threads.pid[i], &cursor))
-                                r = look(kernel, tenant, false, &(struct seen){.tid = l.threads.pid[i]}, &sight);
-                for (size_t i = 0; r == 0 && i < l.loose.n; i++)
-                        r = look(kernel, tenant, false, &(struct seen){.tid = l.loose.pid[i], .threaded = true},
-                                 &sight);
-                r = r < 0 ? r : pids_merge(&sight.inside, &l.leaders);
-                r = r < 0 ? r : pids_merge(&sight.inside, &l.threads);
-                r = r < 0 ? r : pids_merge(&sight.inside, &l.loose);
-                sight.n_processes += l.leaders.n;
-                if (l.all_known && l.leaders.n > 0 && !l.root_threaded)
-                        sight.threads_known = false;
-                pids_done(&l.leaders);
-                pids_done(&l.threads);
-                pids_done(&l.loose);
+                        r = look_at_listed(tenant, &l, &sight);
+                listing_done(&l);
                 if (r < 0)
                         return r;
         }

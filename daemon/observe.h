@@ -22,11 +22,12 @@ void sight_done(struct sight *sight);
 /* Adds one thread to what was seen. 0 or -ENOMEM. */
 int sight_add(struct sight *sight, const struct seen *seen);
 
-/* Every thread inside the tenant's cgroups. Of processes among `known` (sorted) the cookie is taken to be the tenant's
- * without asking: it was delivered a moment ago, to all their threads; and where all processes are known, threads are
- * not listed. Nor are they where nobody is known and the kernel counts as many tasks as processes; known NULL: always.
- * 0; -ENODEV, -EINVAL (as cookie_ops.get); -ENOMEM. */
-int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known,
+/* Every thread inside the tenant's cgroups; with known NULL each is asked for its cookie. Of processes among `known`
+ * (sorted) it is taken to be the tenant's: it was delivered a moment ago, to all their threads; and where all processes
+ * are known, their threads are listed only if they were not `counted` before. Of a tenant that was given nothing yet
+ * and has many processes a sample of these is asked: where none of it carries a cookie, all are taken to carry none,
+ * and threads are not listed. 0; -ENODEV, -EINVAL (as cookie_ops.get); -ENOMEM. */
+int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known, bool counted,
                    struct sight *ret);
 
 /* Threads that carry a cookie, anywhere on the host. */

@@ -38,7 +38,8 @@ struct pass {
         enum { FREEZE_NOT_YET, FREEZE_WAITING, FREEZE_OVER } freezing;
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
-        size_t n_others;   /* threads inside that lead no group, at the last look that listed threads */
+        bool counted;      /* threads were listed ... */
+        size_t n_others;   /* ... and so many lead no group, at the last look that did */
         unsigned rounds, clone_waits, key_waits, thaw_tries;
         struct pids members; /* sorted: all that was seen inside, and their children */
         struct pids hints;   /* children to look at */

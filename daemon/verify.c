@@ -47,7 +47,7 @@ static int verify_tenant(struct manager *m, const struct host *host, struct tena
         _cleanup_(sight_done) struct sight sight = {0};
 
         v->tenant = tenant;
-        int r = observe_tenant(m->kernel, tenant, NULL, &sight);
+        int r = observe_tenant(m->kernel, tenant, NULL, false, &sight);
         if (r < 0)
                 return r;
         v->n_threads = sight.n;
