@@ -10,15 +10,22 @@ void sight_done(struct sight *sight) {
         *sight = (struct sight){0};
 }
 
+static int sight_reserve(struct sight *sight, size_t n) {
+        if (n <= sight->allocated - sight->n)
+                return 0;
+        size_t allocated = sight->n + n > 2 * sight->allocated ? sight->n + n : 2 * sight->allocated;
+        struct seen *grown = reallocarray(sight->seen, allocated, sizeof(*grown));
+        if (!grown)
+                return -ENOMEM;
+        sight->seen = grown;
+        sight->allocated = allocated;
+        return 0;
+}
+
 int sight_add(struct sight *sight, const struct seen *seen) {
-        if (sight->n == sight->allocated) {
-                size_t allocated = sight->allocated ? 2 * sight->allocated : 64;
-                struct seen *grown = reallocarray(sight->seen, allocated, sizeof(*grown));
-                if (!grown)
-                        return -ENOMEM;
-                sight->seen = grown;
-                sight->allocated = allocated;
-        }
+        int r = sight_reserve(sight, 1);
+        if (r < 0)
+                return r;
         sight->seen[sight->n++] = *seen;
         return 0;
 }
@@ -140,8 +147,9 @@ static int list_root(struct listing *l, size_t *n_missing) {
 
 static int look_at_listed(const struct tenant *tenant, const struct listing *l, struct sight *sight) {
         bool sampled = is_sampled(l);
-        size_t cursor = 0;
-        int r = pids_reserve(&sight->inside, l->leaders.n + l->threads.n + l->loose.n);
+        size_t cursor = 0, n = l->leaders.n + l->threads.n + l->loose.n;
+        int r = pids_reserve(&sight->inside, n);
+        r = r < 0 ? r : sight_reserve(sight, n);
         for (size_t i = 0; r == 0 && i < l->leaders.n; i++)
                 r = look(l->kernel, tenant, sampled || (l->known && pids_next(l->known, l->leaders.pid[i], &cursor)),
                          &(struct seen){.tid = l->leaders.pid[i], .leader = true}, sight);

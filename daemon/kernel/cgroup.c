@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <linux/magic.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 /* ---- where it is ---- */
@@ -178,11 +179,19 @@ static bool vanished(int error) {
 /* The names of the cgroups in a directory, one after the other, each with its NUL. The directory is closed. */
 static int list_children(int fd, char **ret_names, size_t *ret_size) {
         _cleanup_free_ char *names = NULL;
+        struct stat status;
         DIR *directory;
         size_t size;
         FILE *f;
         int r;
 
+        /* kernfs counts a directory's links right: its own two, and one of each directory in it. */
+        if (fstat(fd, &status) == 0 && status.st_nlink == 2) {
+                close(fd);
+                *ret_names = NULL;
+                *ret_size = 0;
+                return 0;
+        }
         directory = fdopendir(fd);
         if (!directory) {
                 r = -errno;
@@ -242,10 +251,10 @@ static int walk(const struct real *real, const char *path, cgroup_visit_t visit,
         r = list_children(fd, &names, &size);
         if (r < 0)
                 return vanished(r) ? 0 : r;
-        for (const char *name = names; name < names + size; name += strlen(name) + 1) {
+        for (size_t at = 0; at < size; at += strlen(names + at) + 1) {
                 _cleanup_free_ char *child = NULL;
 
-                if (asprintf(&child, "%s/%s", strcmp(path, "/") == 0 ? "" : path, name) < 0) {
+                if (asprintf(&child, "%s/%s", strcmp(path, "/") == 0 ? "" : path, names + at) < 0) {
                         child = NULL;
                         return -ENOMEM;
                 }
