@@ -53,7 +53,9 @@ static usec_t rest_realtime(struct manager *m) {
 /* ---- what is told ---- */
 
 static void tell_changed(struct manager *m, struct tenant *tenant) {
-        if (tenant->changed && m->listener.tenant_changed)
+        if (tenant->added && m->listener.tenant_added)
+                m->listener.tenant_added(tenant, m->listener_userdata);
+        else if (tenant->changed && m->listener.tenant_changed)
                 m->listener.tenant_changed(tenant, m->listener_userdata);
         tenant->changed = false;
         if (tenant->added)
@@ -123,8 +125,6 @@ int manager_add(struct manager *m, struct tenant *tenant) {
                 return r;
         m->unsaved = true;
         tenant->added = true;
-        if (m->listener.tenant_added)
-                m->listener.tenant_added(tenant, m->listener_userdata);
         return 0;
 }
 
@@ -149,6 +149,7 @@ void manager_drop(struct manager *m, struct tenant *tenant) {
 
         manager_unfollow(m, tenant);
         tenants_remove(&m->tenants, tenant->name);
+        tell_changed(m, tenant);
         log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_REMOVED, tenant, "is no tenant any more.");
         if (m->listener.tenant_removed)
                 m->listener.tenant_removed(tenant, m->listener_userdata);

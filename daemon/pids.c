@@ -71,14 +71,13 @@ int pids_merge(struct pids *pids, const struct pids *more) {
         size_t cursor = 0, n_before = pids->n;
         struct pids before;
 
-        for (size_t i = 0; i < more->n; i++) {
-                before = (struct pids){.pid = pids->pid, .n = n_before};
-                if (!pids_next(&before, more->pid[i], &cursor)) {
-                        int r = pids_add(pids, more->pid[i]);
-                        if (r < 0)
-                                return r;
-                }
-        }
+        int r = pids_reserve(pids, more->n);
+        if (r < 0)
+                return r;
+        before = (struct pids){.pid = pids->pid, .n = n_before};
+        for (size_t i = 0; i < more->n; i++)
+                if (n_before == 0 || !pids_next(&before, more->pid[i], &cursor))
+                        pids->pid[pids->n++] = more->pid[i];
         pids_sort(pids);
         return 0;
 }

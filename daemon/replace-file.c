@@ -25,7 +25,8 @@ int replace_file(const char *path, const char *text, size_t size, mode_t mode, b
         if (fd < 0)
                 return -errno;
         int r = write_all(fd, text, size);
-        if (r >= 0 && (fchmod(fd, mode) < 0 || (durable && fsync(fd) < 0) || rename(temporary, path) < 0))
+        bool right = mode == (S_IRUSR | S_IWUSR); /* it is made so */
+        if (r >= 0 && ((!right && fchmod(fd, mode) < 0) || (durable && fsync(fd) < 0) || rename(temporary, path) < 0))
                 r = -errno;
         if (r < 0) {
                 unlink(temporary);

@@ -150,16 +150,17 @@ static int cgroup_type(void *data, const char *path, enum cgroup_type *ret) {
         char text[64];
         int r;
 
-        directory = cgroup_open(real, path, O_PATH);
-        if (directory < 0)
-                return directory;
         if (path[strspn(path, "/")] == '\0') { /* the root has no such file */
                 *ret = CGROUP_DOMAIN;
                 return 0;
         }
         r = read_file(real, path, "cgroup.type", text, sizeof(text));
-        if (r == -ENOENT) /* it is gone by now, or never was a cgroup */
+        if (r == -ENOENT) { /* it is not there, gone by now, or no cgroup */
+                directory = cgroup_open(real, path, O_PATH);
+                if (directory < 0)
+                        return directory;
                 return fstatfs(directory, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC ? -ENOENT : -ENOTDIR;
+        }
         if (r < 0)
                 return r == -ENODEV ? -ENOENT : r;
         text[strcspn(text, "\n")] = '\0';

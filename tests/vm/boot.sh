@@ -17,7 +17,7 @@
 
 # shellcheck disable=SC2034 # for the usage of who sources this
 OPTIONS='[--smp S] [--numa N] [--cpu MODEL] [--kernel IMAGE|VERSION] [--memory MIB]
-          [--image base|full] [--share DIR] [--timeout SECONDS] [--plain]'
+          [--image base|full] [--share DIR] [--timeout SECONDS] [--append ARGUMENTS] [--plain]'
 
 smp=8,sockets=2,cores=2,threads=2
 numa=1
@@ -28,12 +28,13 @@ image=base
 share=
 limit=600
 plain=
+extra=
 
 # boot_options ARGUMENT...: reads the options; what is left is in $REST.
 boot_options() {
         while (($#)); do
                 case $1 in
-                --smp | --numa | --cpu | --kernel | --memory | --image | --share | --timeout)
+                --smp | --numa | --cpu | --kernel | --memory | --image | --share | --timeout | --append)
                         (($# > 1)) || die 2 "$1 needs a value"
                         case $1 in
                         --smp) smp=$2 ;;
@@ -44,6 +45,7 @@ boot_options() {
                         --image) image=$2 ;;
                         --share) share=$2 ;;
                         --timeout) limit=$2 ;;
+                        --append) extra=$2 ;;
                         esac
                         shift 2
                         ;;
@@ -134,7 +136,7 @@ cpus_of() { # cpus_of SMP: how many CPUs that is
 # boot_machine UNIT: fills QEMU_LINE. UNIT is what the guest boots into.
 boot_machine() {
         local append node cpus
-        append="root=/dev/vda rw console=ttyS0 panic=-1 init=/opt/bed/init systemd.unit=$1 systemd.show_status=0"
+        append="root=/dev/vda rw console=ttyS0 panic=-1 init=/opt/bed/init systemd.unit=$1 systemd.show_status=0${extra:+ $extra}"
         QEMU_LINE=(
                 qemu-system-x86_64 -accel "tcg,thread=multi" -cpu "$cpu" -smp "$smp" -m "$memory"
                 -nodefaults -no-user-config -display none -no-reboot
