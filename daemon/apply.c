@@ -155,5 +155,6 @@ int apply_thaw(const struct pass_context *c, struct tenant *tenant) {
                         return r;
         }
         tenant->stay_frozen = false;
+        tenant->changed = tenant->changed || frozen;
         return worst;
 }

@@ -52,6 +52,7 @@ static void leave_out(struct manager *m, const struct tenant_config *wanted, con
 
 /* Makes the tenants what the configuration says: those it names are there, those it no longer names go. */
 static int apply_config(struct manager *m, const struct config *old) {
+        m->unsaved = true;
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
                 if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
@@ -167,6 +168,7 @@ int manager_take_state(struct manager *m) {
         }
         m->tenants = state.tenants;
         m->untagged = state.untagged;
+        m->unsaved = true; /* what a line breaks off in the middle of is not gone on with */
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
                 tenant->given = tenant->adopted ? 0 : tenant->cookie;

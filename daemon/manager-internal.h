@@ -40,7 +40,8 @@ struct manager {
         bool listening, deaf; /* to process events; they are not to be had */
         int probed;           /* what the kernel said of core scheduling when SMT last changed */
         bool config_waits;    /* part of the configuration waits for tenants to be gone */
-        bool unsaved;
+        bool unsaved;         /* more than what tenants tell of themselves has changed */
+        size_t n_appended;    /* to the state that was saved as a whole */
 };
 
 /* The tenant is looked at as soon as possible. */

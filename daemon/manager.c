@@ -13,6 +13,9 @@
 /* Between the passes over a tenant that events ask for. */
 #define EVENT_PAUSE (5 * USEC_PER_MSEC)
 
+/* So many changes of tenants, and one more for each tenant, are added to the saved state before it is written anew. */
+#define APPENDED_MIN 100
+
 usec_t manager_now(const struct manager *m) {
         usec_t now;
         return sd_event_now(m->event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
@@ -75,9 +78,17 @@ static int save(void *userdata) {
                          "Cannot save the state in %s: %s; after a restart of the daemon, tags made "
                          "since are not known.",
                          m->options.state_dir, strerrordesc_np(-r));
-        else
-                m->unsaved = false;
+        m->unsaved = r < 0;
+        m->n_appended = 0;
         return r;
+}
+
+/* Saves what is new about a tenant; everything now and then, and when it has to be. */
+static void save_tenant(struct manager *m, const struct tenant *tenant, bool gone) {
+        if (!m->unsaved && m->n_appended++ < m->tenants.n + APPENDED_MIN &&
+            state_append(m->options.state_dir, tenant, gone) == 0)
+                return;
+        (void) save(m);
 }
 
 /* Ends the waiting for tenants that are through. Waiters may make new calls. */
@@ -99,7 +110,8 @@ static void tell_waiters(struct manager *m) {
 /* Callers are answered as soon as what they asked for is done and will survive a restart; the rest comes after that. */
 static void tell(struct manager *m) {
         for (size_t i = 0; i < m->tenants.n && !m->unsaved; i++)
-                m->unsaved = m->tenants.tenant[i]->changed;
+                if (m->tenants.tenant[i]->changed)
+                        save_tenant(m, m->tenants.tenant[i], false);
         if (m->unsaved)
                 (void) save(m);
         tell_waiters(m);
@@ -123,8 +135,7 @@ int manager_add(struct manager *m, struct tenant *tenant) {
         int r = tenants_add(&m->tenants, tenant);
         if (r < 0)
                 return r;
-        m->unsaved = true;
-        tenant->added = true;
+        tenant->added = tenant->changed = true;
         return 0;
 }
 
@@ -153,7 +164,7 @@ void manager_drop(struct manager *m, struct tenant *tenant) {
         log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_REMOVED, tenant, "is no tenant any more.");
         if (m->listener.tenant_removed)
                 m->listener.tenant_removed(tenant, m->listener_userdata);
-        (void) save(m);
+        save_tenant(m, tenant, true);
         end_waiting(m, tenant, true, 0, NULL);
         fail(&f, FAILURE_NO_SUCH_TENANT, -ECANCELED, "%s was untagged meanwhile", tenant->name);
         end_waiting(m, tenant, false, -ECANCELED, &f);
@@ -220,6 +231,7 @@ static void refuse_untag(struct manager *m, struct tenant *tenant) {
 
         tenant->untagging = false;
         strv_remove(m->untagged, tenant->name);
+        m->unsaved = true;
         fail(&f, FAILURE_FAILED, -EIO,
              "%s could not be untagged, and stays a tenant: %s; --force forgets it all the same", tenant->name,
              tenant->reason ? tenant->reason : "no reason is known");

@@ -36,8 +36,7 @@ int manager_smt(struct manager *m, char **ret_control, bool *ret_active) {
 }
 
 bool manager_has_cgroup(struct manager *m, const char *path) {
-        enum cgroup_type type;
-        return m->kernel->cgroup->type(m->kernel->data, path, &type) == 0;
+        return m->kernel->cgroup->find(m->kernel->data, path) == 0;
 }
 
 const char *manager_policy(const struct manager *m, const struct tenant *tenant) {
@@ -58,8 +57,6 @@ enum isolation manager_isolation(struct manager *m, const struct tenant *tenant)
 /* ---- checking ---- */
 
 static int check_cgroup(struct manager *m, const struct tenant *self, const char *path, struct failure *f) {
-        enum cgroup_type type;
-
         if (strcmp(path, "/") == 0)
                 return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
                             "The root cgroup holds the whole host and cannot be a tenant; name a cgroup below it");
@@ -72,7 +69,7 @@ static int check_cgroup(struct manager *m, const struct tenant *self, const char
                                     "%s cannot be a tenant: it %s %s, which the whole host depends on", path,
                                     cgroup_path_within(*p, path) ? "contains" : "is within", *p);
         }
-        int r = m->kernel->cgroup->type(m->kernel->data, path, &type);
+        int r = m->kernel->cgroup->find(m->kernel->data, path);
         if (r == -ENOTDIR)
                 return fail(f, FAILURE_INVALID_CGROUP, r, "%s is a file, not a cgroup; name its directory", path);
         if (r == -ENAMETOOLONG)
@@ -273,6 +270,7 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
         }
         if (r < 0)
                 return fail(f, FAILURE_FAILED, r, "%s could not be tagged: %s", request->name, strerrordesc_np(-r));
+        m->unsaved = m->unsaved || strv_contains(m->untagged, request->name);
         strv_remove(m->untagged, request->name);
         *ret = tenant;
         return 0;
@@ -337,6 +335,7 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
         } else if (r == 0 && config_tenant(m->config, name) && !strv_contains(m->untagged, name) &&
                    strv_extend(&m->untagged, name) < 0)
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        m->unsaved = m->unsaved || strv_contains(m->untagged, name);
         if (r == 0 && manager_wait(m, tenant, true, done, userdata) < 0)
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
         if (r < 0) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state file: a JSON object of "version", "tenants" and "untagged". Paths are written as words (\xNN), since
- * cgroups may be of bytes that JSON cannot hold. What is read is checked as if somebody else had written it. */
+/* The state file: a line with a JSON object of "version", "tenants" and "untagged", and lines with a tenant each, which
+ * stands for all that was said of it before, or with {"gone": NAME}. A last line without its end was being written when
+ * the daemon was killed, and says nothing. Paths are written as words (\xNN), since cgroups may be of bytes that JSON
+ * cannot hold. What is read is checked as if somebody else had written it. */
 #include "state.h"
 #include "policy.h"
 #include "replace-file.h"
@@ -91,7 +93,7 @@ static int print_state(FILE *stream, const struct tenants *tenants, char *const 
         fputs("],\"untagged\":", stream);
         if (r >= 0)
                 r = print(stream, json_object_object_get(rest, "untagged"));
-        fputc('}', stream);
+        fputs("}\n", stream);
         return r >= 0 && ferror(stream) ? -ENOMEM : r;
 }
 
@@ -107,6 +109,33 @@ int state_save(const char *dir, const struct tenants *tenants, char *const *unta
         if (fclose(stream) != 0 && r >= 0)
                 r = -ENOMEM;
         return r < 0 ? r : replace_file(path, text, size, 0600, false);
+}
+
+static int print_gone(FILE *stream, const struct tenant *tenant) {
+        _cleanup_(putp) json_object *object = json_object_new_object();
+        int r = object ? put(object, "gone", json_object_new_string(tenant->name)) : -ENOMEM;
+        return r < 0 ? r : print(stream, object);
+}
+
+int state_append(const char *dir, const struct tenant *tenant, bool gone) {
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        size_t size = 0;
+        if (asprintf(&path, "%s/state.json", dir) < 0)
+                return -ENOMEM;
+        FILE *stream = open_memstream(&text, &size);
+        if (!stream)
+                return -ENOMEM;
+        int r = gone ? print_gone(stream, tenant) : print_tenant(stream, tenant);
+        fputc('\n', stream);
+        if (fclose(stream) != 0 && r >= 0)
+                r = -ENOMEM;
+        if (r < 0)
+                return r;
+        _cleanup_close_ int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+        if (fd < 0)
+                return -errno;
+        ssize_t n = write(fd, text, size);
+        return n < 0 ? -errno : (size_t) n < size ? -ENOSPC : 0;
 }
 
 /* ---- reading ---- */
@@ -243,8 +272,23 @@ static int get_state(json_object *object, struct state *state) {
         return r;
 }
 
-static int parse(const char *text, size_t size, struct state *ret) {
-        _cleanup_(state_done) struct state state = {0};
+static int get_change(json_object *object, struct state *state) {
+        json_object *name = NULL;
+        bool gone = json_object_object_get_ex(object, "gone", &name);
+        if (!gone && !json_object_object_get_ex(object, "name", &name))
+                return -EBADMSG;
+        const char *word = string_of(name);
+        struct tenant *before = word ? tenants_find(&state->tenants, word) : NULL;
+        if (before) {
+                tenants_remove(&state->tenants, word);
+                tenant_free(before);
+        }
+        if (gone)
+                return word ? 0 : -EBADMSG; /* it may never have been saved */
+        return get_tenant(object, &state->tenants);
+}
+
+static int parse_line(const char *text, size_t size, bool first, struct state *state) {
         _cleanup_(tokener_freep) json_tokener *tokener = json_tokener_new_ex(DEPTH_MAX);
         if (!tokener)
                 return -ENOMEM;
@@ -252,9 +296,21 @@ static int parse(const char *text, size_t size, struct state *ret) {
         _cleanup_(putp) json_object *object = json_tokener_parse_ex(tokener, text, (int) size);
         if (json_tokener_get_error(tokener) != json_tokener_success || json_tokener_get_parse_end(tokener) != size)
                 return -EBADMSG;
-        int r = get_state(object, &state);
-        if (r < 0)
-                return r;
+        return first ? get_state(object, state) : get_change(object, state);
+}
+
+static int parse(const char *text, size_t size, struct state *ret) {
+        _cleanup_(state_done) struct state state = {0};
+        const char *line = text, *end = text + size, *newline;
+        do {
+                newline = memchr(line, '\n', (size_t) (end - line));
+                if (!newline && line > text)
+                        break;
+                int r = parse_line(line, (size_t) ((newline ? newline : end) - line), line == text, &state);
+                if (r < 0)
+                        return r;
+                line = newline ? newline + 1 : end;
+        } while (line < end);
         *ret = state;
         state = (struct state){0};
         return 0;

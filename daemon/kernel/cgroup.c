@@ -143,34 +143,24 @@ static int read_file(const struct real *real, const char *path, const char *name
 
 /* ---- the table ---- */
 
-static int cgroup_type(void *data, const char *path, enum cgroup_type *ret) {
+static int cgroup_find(void *data, const char *path) {
         const struct real *real = data;
         _cleanup_close_ int directory = -1;
+        char file[PATH_MAX];
         struct statfs fs;
-        char text[64];
-        int r;
 
-        if (path[strspn(path, "/")] == '\0') { /* the root has no such file */
-                *ret = CGROUP_DOMAIN;
+        while (*path == '/')
+                path++;
+        if (*path == '\0' || ((size_t) snprintf(file, sizeof(file), "%s/cgroup.procs", path) < sizeof(file) &&
+                              faccessat(real->cgroup_fd, file, F_OK, 0) == 0))
                 return 0;
-        }
-        r = read_file(real, path, "cgroup.type", text, sizeof(text));
-        if (r == -ENOENT) { /* it is not there, gone by now, or no cgroup */
-                directory = cgroup_open(real, path, O_PATH);
-                if (directory < 0)
-                        return directory;
-                return fstatfs(directory, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC ? -ENOENT : -ENOTDIR;
-        }
-        if (r < 0)
-                return r == -ENODEV ? -ENOENT : r;
-        text[strcspn(text, "\n")] = '\0';
-        if (strcmp(text, "domain") == 0 || strcmp(text, "domain threaded") == 0)
-                *ret = CGROUP_DOMAIN;
-        else if (strcmp(text, "threaded") == 0)
-                *ret = CGROUP_THREADED;
-        else
-                *ret = CGROUP_DOMAIN_INVALID;
-        return 0;
+        directory = cgroup_open(real, path, O_PATH);
+        if (directory < 0)
+                return directory;
+        if (faccessat(directory, "cgroup.procs", F_OK, 0) == 0)
+                return 0;
+        /* it is gone by now, or never was a cgroup */
+        return fstatfs(directory, &fs) == 0 && fs.f_type == CGROUP2_SUPER_MAGIC ? -ENOENT : -ENOTDIR;
 }
 
 static bool vanished(int error) {
@@ -369,7 +359,7 @@ static int cgroup_freeze(void *data, const char *path, bool freeze) {
 }
 
 const struct cgroup_ops real_cgroup_ops = {
-        .type = cgroup_type,
+        .find = cgroup_find,
         .walk = cgroup_walk,
         .list = cgroup_list,
         .of_task = task_cgroup,

@@ -56,19 +56,13 @@ struct cookie_ops {
 
 /* ---- cgroups ---- */
 
-enum cgroup_type {
-        CGROUP_DOMAIN,         /* "domain" or "domain threaded": its processes are listed */
-        CGROUP_THREADED,       /* "threaded": only threads are listed; the processes are at the domain above */
-        CGROUP_DOMAIN_INVALID, /* neither can be used */
-};
-
 /* Called for the cgroup itself and each one below it, parents first. A result other than 0 ends the walk, and is its
  * result. */
 typedef int (*cgroup_visit_t)(const char *path, void *userdata);
 
 struct cgroup_ops {
-        /* -ENOENT: nothing there; -ENOTDIR: a file, or no cgroup. */
-        int (*type)(void *data, const char *path, enum cgroup_type *ret);
+        /* 0; -ENOENT: nothing there; -ENOTDIR: a file, or no cgroup; -ENAMETOOLONG. */
+        int (*find)(void *data, const char *path);
 
         /* What vanishes meanwhile is left out; -ENOENT when path itself is not there. */
         int (*walk)(void *data, const char *path, cgroup_visit_t visit, void *userdata);

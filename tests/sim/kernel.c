@@ -15,7 +15,7 @@ static const char *const function_word[_SIM_FUNCTION_MAX] = {
         [SIM_DELIVER] = "deliver",
         [SIM_DELIVER_TARGET] = "deliver-target",
         [SIM_HOLD] = "hold",
-        [SIM_TYPE] = "type",
+        [SIM_FIND] = "find",
         [SIM_WALK] = "walk",
         [SIM_LIST] = "list",
         [SIM_OF_TASK] = "of-task",
@@ -195,12 +195,9 @@ int sim_find(struct sim *sim, enum sim_function function, const char *path, stru
         return name && strncmp(name, "/cgroup.", 8) == 0 ? -ENOTDIR : -ENOENT;
 }
 
-static int op_type(void *data, const char *path, enum cgroup_type *ret) {
+static int op_find(void *data, const char *path) {
         struct sim_cgroup *cgroup;
-        int r = sim_find(data, SIM_TYPE, path, &cgroup);
-        if (r == 0)
-                *ret = cgroup->threaded ? CGROUP_THREADED : CGROUP_DOMAIN;
-        return r;
+        return sim_find(data, SIM_FIND, path, &cgroup);
 }
 
 static int compare_paths(const void *a, const void *b) {
@@ -364,7 +361,7 @@ static int op_task_info(void *data, pid_t tid, struct task_info *ret) {
 
 void sim_kernel(struct sim *sim, struct kernel *ret) {
         static const struct cookie_ops cookie = {op_probe, op_get, op_deliver, op_hold};
-        static const struct cgroup_ops cgroup = {op_type, op_walk, op_list, op_of_task, op_frozen, op_freeze};
+        static const struct cgroup_ops cgroup = {op_find, op_walk, op_list, op_of_task, op_frozen, op_freeze};
         static const struct smt_ops smt = {op_status, op_smt_watch};
         static const struct sched_ops sched = {op_realtime, op_realtime_used};
         *ret = (struct kernel){.cookie = &cookie,

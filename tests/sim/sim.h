@@ -58,7 +58,7 @@ enum sim_function {
         SIM_DELIVER,
         SIM_DELIVER_TARGET, /* one target of a delivery; the error is the target's own */
         SIM_HOLD,
-        SIM_TYPE,
+        SIM_FIND,
         SIM_WALK,
         SIM_LIST,
         SIM_OF_TASK,

@@ -59,28 +59,13 @@ static void test_open(void **state) {
         assert_int_equal(other.cgroup_fd, -1);
 }
 
-static void test_type(void **state) {
-        static const struct {
-                const char *text;
-                enum cgroup_type type;
-        } table[] = {
-                {"domain\n", CGROUP_DOMAIN},
-                {"domain threaded\n", CGROUP_DOMAIN},
-                {"threaded\n", CGROUP_THREADED},
-                {"domain invalid\n", CGROUP_DOMAIN_INVALID},
-        };
-        enum cgroup_type type;
-        for (size_t i = 0; i < ELEMENTS(table); i++) {
-                scratch_write(tree, "a/cgroup.type", table[i].text);
-                assert_int_equal(ops->type(&real, "/a", &type), 0);
-                assert_int_equal(type, table[i].type);
-        }
-        assert_int_equal(ops->type(&real, "/", &type), 0);
-        assert_int_equal(type, CGROUP_DOMAIN);
-        assert_int_equal(ops->type(&real, "/none", &type), -ENOENT);
-        assert_int_equal(ops->type(&real, "/a/cgroup.procs", &type), -ENOTDIR);
+static void test_find(void **state) {
+        assert_int_equal(ops->find(&real, "/a"), 0);
+        assert_int_equal(ops->find(&real, "/"), 0);
+        assert_int_equal(ops->find(&real, "/none"), -ENOENT);
+        assert_int_equal(ops->find(&real, "/a/cgroup.procs"), -ENOTDIR);
         assert_int_equal(mkdir(scratch_path(tree, "plain"), 0755), 0); /* a folder, no cgroup */
-        assert_int_equal(ops->type(&real, "/plain", &type), -ENOTDIR);
+        assert_int_equal(ops->find(&real, "/plain"), -ENOTDIR);
 }
 
 static void test_list(void **state) {
@@ -385,7 +370,7 @@ static void test_smt(void **state) {
 int main(void) {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test_setup_teardown(test_open, setup, teardown),
-                cmocka_unit_test_setup_teardown(test_type, setup, teardown),
+                cmocka_unit_test_setup_teardown(test_find, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_list, setup, teardown),
                 cmocka_unit_test_setup_teardown(test_list_long, setup, teardown),
                 cmocka_unit_test(test_pids_parse),

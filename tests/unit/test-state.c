@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is saved is loaded again; what is garbled is moved aside. */
+/* What is saved, as a whole and line by line, is loaded again; what is garbled is moved aside. */
 #include "scratch.h"
 #include "state.h"
 #include "strv.h"
@@ -122,6 +122,12 @@ static void test_garbled(void **state) {
                 "{\"version\":1,\"tenants\":[",
                 STATE("") "x",
                 STATE("") STATE(""),
+                STATE("") "\n" STATE("") "\n",
+                STATE("") "\n\n",
+                STATE("") "\n{}\n",
+                STATE("") "\n{\"gone\":7}\n",
+                STATE("") "\n{\"gone\":\"a\"}x\n",
+                STATE(TENANT("a", "/a", "1")) "\n" TENANT("b", "/a/b", "2") "\n",
                 "{\"version\":2,\"tenants\":[],\"untagged\":[]}",
                 "{\"version\":\"1\",\"tenants\":[],\"untagged\":[]}",
                 "{\"version\":1,\"tenants\":{},\"untagged\":[]}",
@@ -156,6 +162,37 @@ static void test_garbled(void **state) {
         };
         for (size_t i = 0; i < ELEMENTS(garbled); i++)
                 check_garbled_bytes(garbled[i], strlen(garbled[i]));
+}
+
+/* A tenant's last line counts. One that was being written when the daemon was killed does not. */
+static void test_appended(void **state) {
+        _cleanup_(tenants_done) struct tenants tenants = {0};
+        char a[] = "/a", b[] = "/b", c[] = "/c";
+        add(&tenants, "a", NULL, ORIGIN_RUNTIME, 1, (char *[]){a, NULL});
+        add(&tenants, "b", NULL, ORIGIN_RUNTIME, 2, (char *[]){b, NULL});
+        assert_int_equal(state_append(scratch, tenants.tenant[0], false), -ENOENT);
+        assert_int_equal(state_save(scratch, &tenants, NULL), 0);
+        add(&tenants, "c", "strict", ORIGIN_CONFIGURATION, 3, (char *[]){c, NULL});
+        tenants.tenant[1]->cookie = 4;
+        assert_int_equal(state_append(scratch, tenants.tenant[1], false), 0);
+        assert_int_equal(state_append(scratch, tenants.tenant[2], false), 0);
+        assert_int_equal(state_append(scratch, tenants.tenant[0], true), 0);
+        assert_int_equal(state_append(scratch, tenants.tenant[0], true), 0);
+
+        char *text = scratch_read(scratch, "state.json");
+        for (unsigned broken = 0; broken < 2; broken++) {
+                _cleanup_(state_done) struct state loaded = {0};
+                char longer[4096];
+                snprintf(longer, sizeof(longer), "%s%s", text, broken ? TENANT("a", "/a", "1") : "");
+                scratch_write(scratch, "state.json", longer);
+                assert_int_equal(state_load(scratch, &loaded, NULL), 0);
+                assert_int_equal(loaded.tenants.n, 2);
+                assert_string_equal(loaded.tenants.tenant[0]->name, "b");
+                assert_int_equal(loaded.tenants.tenant[0]->cookie, 4);
+                assert_string_equal(loaded.tenants.tenant[1]->name, "c");
+                assert_string_equal(loaded.tenants.tenant[1]->policy, "strict");
+        }
+        free(text);
 }
 
 /* The cookie is a hint, no reason to lose the tenants: a number may have been used again. */
@@ -211,8 +248,8 @@ static void test_many(void **state) {
 
 int main(void) {
         const struct CMUnitTest tests[] = {
-                TEST(test_there_and_back),  TEST(test_absent),       TEST(test_garbled), TEST(test_same_cookie),
-                TEST(test_no_regular_file), TEST(test_cannot_write), TEST(test_many),
+                TEST(test_there_and_back), TEST(test_absent),          TEST(test_garbled),      TEST(test_appended),
+                TEST(test_same_cookie),    TEST(test_no_regular_file), TEST(test_cannot_write), TEST(test_many),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,30 +13,27 @@ static const struct cgroup_ops *cg(void) {
         return kernel.cgroup;
 }
 
-static int type_of(const char *path) {
-        enum cgroup_type type;
-        int r = cg()->type(kernel.data, path, &type);
-
-        return r < 0 ? r : (int) type;
+static int find(const char *path) {
+        return cg()->find(kernel.data, path);
 }
 
-static void types(void) {
+static void finds(void) {
         CHECK_IS(make(BASE "/a"), 0);
         CHECK_IS(make(BASE "/a/b"), 0);
         CHECK_IS(make(BASE "/a/c"), 0);
-        CHECK_IS(type_of("/"), CGROUP_DOMAIN);
-        CHECK_IS(type_of(BASE "/a"), CGROUP_DOMAIN);
+        CHECK_IS(find("/"), 0);
+        CHECK_IS(find(BASE "/a"), 0);
         CHECK_IS(write_to(BASE "/a/b", "cgroup.type", "threaded"), 0);
-        CHECK_IS(type_of(BASE "/a"), CGROUP_DOMAIN);
-        CHECK_IS(type_of(BASE "/a/b"), CGROUP_THREADED);
-        CHECK_IS(type_of(BASE "/a/c"), CGROUP_DOMAIN_INVALID);
-        CHECK_IS(type_of(BASE "/a/none"), -ENOENT);
-        CHECK_IS(type_of(BASE "/a/cgroup.procs"), -ENOTDIR);
-        CHECK_IS(type_of(BASE "/a/cgroup.procs/x"), -ENOTDIR);
+        CHECK_IS(find(BASE "/a"), 0);
+        CHECK_IS(find(BASE "/a/b"), 0);
+        CHECK_IS(find(BASE "/a/c"), 0);
+        CHECK_IS(find(BASE "/a/none"), -ENOENT);
+        CHECK_IS(find(BASE "/a/cgroup.procs"), -ENOTDIR);
+        CHECK_IS(find(BASE "/a/cgroup.procs/x"), -ENOTDIR);
         CHECK_IS(remove_cgroup(BASE "/a/b"), 0);
         CHECK_IS(remove_cgroup(BASE "/a/c"), 0);
         CHECK_IS(remove_cgroup(BASE "/a"), 0);
-        CHECK_IS(type_of(BASE "/a"), -ENOENT);
+        CHECK_IS(find(BASE "/a"), -ENOENT);
 }
 
 static void listed(void) {
@@ -171,7 +168,7 @@ static void names(void) {
                 CHECK(strcmp(path, odd[i]) == 0);
                 CHECK_IS(cg()->list(kernel.data, odd[i], false, &pids), 0);
                 CHECK_IS(pids.n, 1);
-                CHECK_IS(type_of(odd[i]), CGROUP_DOMAIN);
+                CHECK_IS(find(odd[i]), 0);
         }
         CHECK_IS(cg()->walk(kernel.data, BASE, see, &seen), 0);
         CHECK_IS(seen.n, ELEMENTS(odd) + 1);
@@ -262,7 +259,7 @@ static void long_path(size_t length) {
         CHECK_IS(cg()->walk(kernel.data, BASE, see, &seen), 0);
         CHECK_IS(seen.n, depth + 1);
         CHECK(strcmp(seen.paths[depth], deep) == 0);
-        CHECK_IS(type_of(deep), CGROUP_DOMAIN);
+        CHECK_IS(find(deep), 0);
         CHECK_IS(put_in_deep(depth, a), 0);
         CHECK_IS(cg()->list(kernel.data, deep, false, &pids), 0);
         CHECK_IS(pids.n, 1);
@@ -316,7 +313,6 @@ static void *come_and_go(void *userdata) {
 
 static int look_at(const char *path, void *userdata) {
         struct pids *pids = userdata;
-        enum cgroup_type type;
         bool asked, frozen;
         int r;
 
@@ -326,7 +322,7 @@ static int look_at(const char *path, void *userdata) {
         r = cg()->frozen(kernel.data, path, &asked, &frozen);
         if (r < 0 && r != -ENOENT && r != -ENODEV)
                 return r;
-        r = cg()->type(kernel.data, path, &type);
+        r = cg()->find(kernel.data, path);
         return r < 0 && r != -ENOENT && r != -ENODEV ? r : 0;
 }
 
@@ -386,7 +382,7 @@ static void of_task(void) {
 }
 
 void test_cgroups(void) {
-        run_test("types", types);
+        run_test("finds", finds);
         run_test("lists", listed);
         run_test("lists of 2,400", listed_many);
         run_test("threaded cgroups", threaded);
