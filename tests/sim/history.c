@@ -192,10 +192,9 @@ void history_build(struct play *play) {
                 if (play_random(play, 8) == 0)
                         (void) sim_freeze(sim, play_cgroup(i), true); /* as podman pause does */
         sim->reuse_numbers = play_random(play, 2);
-        /* Now and then more processes in one place than are looked at one by one. */
-        unsigned n = 3 + play_random(play, 12), crowd = play_random(play, 10) == 0 ? 65 + play_random(play, 30) : 0;
+        unsigned n = 3 + play_random(play, 12);
         const char *place = any_domain(play);
-        for (unsigned i = 0; i < crowd; i++)
+        for (unsigned i = 0; i < play->crowd; i++)
                 (void) sim_spawn(sim, 0, place, 1 + play_random(play, 2));
         for (unsigned i = 0; i < n; i++) {
                 pid_t tid = sim_spawn(sim, 0, any_domain(play), 1 + play_random(play, 3));

@@ -60,7 +60,9 @@ static void on_dirty(struct tenant *tenant, void *userdata) {
 
 void play_new(struct play *play, uint64_t seed, bool forks_only, bool verbose) {
         *play = (struct play){.random = seed, .forks_only = forks_only, .verbose = verbose};
-        play->sim = sim_new(SIM_PID_MIN + 80);
+        /* Now and then there are more processes in one place than are looked at one by one. */
+        play->crowd = play_random(play, 10) == 0 ? 65 + play_random(play, 30) : 0;
+        play->sim = sim_new(SIM_PID_MIN + 80 + 2 * (pid_t) play->crowd);
         sim_kernel(play->sim, &play->kernel);
         play->live = (struct policy){.isolation = ISOLATION_COOKIE, .attach = ATTACH_LIVE};
         play->strict = (struct policy){.isolation = ISOLATION_COOKIE, .attach = ATTACH_FREEZE};

@@ -22,6 +22,7 @@ struct play {
         bool untagging[PLAY_TENANTS], is_strict[PLAY_TENANTS];
         bool forks_only; /* the history only forks and exits: then each end of a pass is strictly looked at */
         bool follows;    /* the history has only what the daemon is told of: no task helps itself, nothing is lost */
+        unsigned crowd;  /* so many processes are in one place at the beginning */
         unsigned rate;   /* the world moves before one of so many calls; 0: it rests */
         usec_t smt_back; /* when SMT is switched on again; 0: it is on */
 

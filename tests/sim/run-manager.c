@@ -115,13 +115,15 @@ static void check(struct stage *stage) {
         stage->play.tenants = own;
 }
 
-/* Does anybody outside of it carry the cookie of a tenant? */
+/* Does, or may, anybody outside of it carry the cookie of a tenant? */
 static bool carried_outside(const struct stage *stage) {
         const struct sim *sim = stage->play.sim;
         for (pid_t i = 1; i <= sim->pid_max; i++)
-                if (sim->thread[i] &&
-                    tenants_of_cookie(manager_tenants(stage->manager), sim_cookie(sim, i)) !=
-                            tenants_of_cgroup(manager_tenants(stage->manager), sim->thread[i]->cgroup->path))
+                if (sim->thread[i] && sim->thread[i]->denied)
+                        return true;
+                else if (sim->thread[i] &&
+                         tenants_of_cookie(manager_tenants(stage->manager), sim_cookie(sim, i)) !=
+                                 tenants_of_cgroup(manager_tenants(stage->manager), sim->thread[i]->cgroup->path))
                         return true;
         return false;
 }
@@ -129,7 +131,7 @@ static bool carried_outside(const struct stage *stage) {
 /* A restart of the daemon: cookies stay, unless somebody outside could not be told from those inside. */
 static void restart(struct stage *stage) {
         struct play *play = &stage->play;
-        uint64_t before[SIM_PID_MIN + 200] = {0};
+        uint64_t before[SIM_PID_MIN + 300] = {0};
         bool comparable = !carried_outside(stage);
         for (pid_t i = 1; i <= play->sim->pid_max; i++)
                 before[i] = sim_cookie(play->sim, i);
@@ -147,7 +149,7 @@ static void restart(struct stage *stage) {
 /* Untags all: nobody who was inside has anything of ours then, but those that the kernel refuses. */
 static void untag_all(struct stage *stage) {
         const struct sim *sim = stage->play.sim;
-        bool inside[SIM_PID_MIN + 200] = {false};
+        bool inside[SIM_PID_MIN + 300] = {false};
         for (pid_t i = SIM_PID_MIN; i <= sim->pid_max; i++)
                 inside[i] = sim->thread[i] && sim_is_inside(sim, sim->thread[i]->cgroup);
         for (unsigned i = 0; i < PLAY_TENANTS; i++)

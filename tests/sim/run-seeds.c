@@ -11,7 +11,7 @@
 static bool run_history(uint64_t seed, bool verbose) {
         struct play play;
         play_new(&play, seed, seed % 2, verbose);
-        play.rate = 2 + play_random(&play, 40);
+        play.rate = (2 + play_random(&play, 40)) * (play.crowd > 0 ? 20 : 1); /* a pass over many makes more calls */
         unsigned acts = 2 + play_random(&play, 6);
         for (unsigned act = 0; act < acts && play.failure[0] == '\0'; act++) {
                 unsigned i = play_random(&play, PLAY_TENANTS);

@@ -15,7 +15,7 @@
 struct sim_cookie {
         uint64_t number;
         size_t references;
-        bool delivered; /* made by the daemon */
+        bool delivered; /* made by the daemon, or of a number that one of those had: it cannot tell them apart */
 };
 
 struct sim_cgroup {
@@ -106,7 +106,7 @@ struct sim {
         char **inside; /* subtrees of tenants */
 
         uint64_t cookies_made;
-        uint64_t *dead_number; /* of cookies that died */
+        struct sim_cookie *dead; /* cookies that died */
         size_t n_dead;
         bool reuse_numbers;
 

@@ -26,11 +26,11 @@ void sim_violation(struct sim *sim, const char *format, ...) {
 
 struct sim_cookie *sim_cookie_new(struct sim *sim, bool delivered) {
         struct sim_cookie *cookie = must(calloc(1, sizeof(*cookie)));
-        cookie->delivered = delivered;
         if (sim->reuse_numbers && sim->n_dead > 0)
-                cookie->number = sim->dead_number[--sim->n_dead];
+                *cookie = sim->dead[--sim->n_dead];
         else
                 cookie->number = ((++sim->cookies_made * UINT64_C(0x9e3779b1)) & UINT32_MAX) | 1;
+        cookie->delivered = cookie->delivered || delivered;
         return cookie;
 }
 
@@ -41,8 +41,8 @@ void sim_cookie_set(struct sim *sim, struct sim_cookie **slot, struct sim_cookie
         *slot = cookie;
         if (!old || --old->references > 0)
                 return;
-        sim->dead_number = must(reallocarray(sim->dead_number, sim->n_dead + 1, sizeof(*sim->dead_number)));
-        sim->dead_number[sim->n_dead++] = old->number;
+        sim->dead = must(reallocarray(sim->dead, sim->n_dead + 1, sizeof(*sim->dead)));
+        sim->dead[sim->n_dead++] = *old;
         free(old);
 }
 
@@ -365,7 +365,7 @@ void sim_free(struct sim *sim) {
         free(sim->thread);
         free(sim->tid_was_inside);
         free(sim->cgroup);
-        free(sim->dead_number);
+        free(sim->dead);
         free(sim->smt_control);
         free(sim);
 }
