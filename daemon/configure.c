@@ -120,7 +120,9 @@ void manager_apply_waiting(struct manager *m) {
                          "Not all tenants follow the configuration: out of memory.");
 }
 
+/* What was refused is tried again: the reason may be gone. */
 static void apply_settings(struct manager *m) {
+        m->deaf = m->realtime_refused = false;
         m->pass.freeze_timeout = m->config->freeze_timeout;
         m->realtime.budget = m->config->realtime_budget;
 }

@@ -8,6 +8,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* Somebody who makes and removes cgroups without a pause does not keep callers waiting. */
+#define EVENTS_A_TURN 1000
+
 static int watch_cgroup(const char *path, void *userdata) {
         struct manager *m = userdata;
         int r = m->kernel->cgroup_events->watch(m->kernel->data, path);
@@ -118,7 +121,8 @@ static int on_cgroup_io(sd_event_source *source, int fd, uint32_t revents, void 
         struct cgroup_event event;
         int r;
 
-        while ((r = m->kernel->cgroup_events->next(m->kernel->data, &event)) != 0) {
+        for (unsigned i = 0; i < EVENTS_A_TURN && (r = m->kernel->cgroup_events->next(m->kernel->data, &event)) != 0;
+             i++) {
                 if (r == 1)
                         on_cgroup_event(m, &event);
                 else if (r == -ENOBUFS)
