@@ -243,8 +243,8 @@ static int check(const struct verb *verb, const struct options *o, unsigned give
         if (n_names < min)
                 complain("'%s' needs a tenant's name: coreschedctl %s %s", verb->name, verb->name, verb->arguments);
         else if (n_names > max)
-                complain("too many words for '%s%s': coreschedctl %s %s", verb->name, o->all ? " --all" : "",
-                         verb->name, verb->arguments);
+                complain("too many words for '%s%s': coreschedctl %s%s%s", verb->name, o->all ? " --all" : "",
+                         verb->name, verb->arguments[0] ? " " : "", verb->arguments);
         else if (o->cgroups && n_names > 1)
                 complain("--cgroup= names the cgroups of one tenant, not of %i; tag them one by one", n_names);
         else if (o->host && o->machine)
