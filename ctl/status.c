@@ -137,6 +137,9 @@ static int print_tenant(const struct options *options, json_object *tenant) {
         if (json_number(tenant, "Cookie") > 0)
                 printf("%16s: %s%s\n", "cookie", view_cookie(json_number(tenant, "Cookie"), cookie),
                        json_truth(tenant, "Adopted") ? ", set by somebody else" : "");
+        if (json_number(tenant, "Drifts") > 0)
+                printf("%16s: %" PRIu64 " times a thread was found without its cookie\n", "drift",
+                       json_number(tenant, "Drifts"));
         view_field("origin", strcmp(origin, "runtime") == 0 ? "runtime: until untagged or reboot" : origin);
         return 0;
 }

@@ -18,8 +18,11 @@ struct reader {
         const struct config *policies;
 };
 
-static const struct ini_key daemon_keys[] = {
-        {"Daemon", "DefaultPolicy"}, {"Daemon", "FreezeTimeoutSec"}, {"Daemon", "RealtimeBudgetMSec"}, {0}};
+static const struct ini_key daemon_keys[] = {{"Daemon", "DefaultPolicy"},
+                                             {"Daemon", "FreezeTimeoutSec"},
+                                             {"Daemon", "RealtimeBudgetMSec"},
+                                             {"Daemon", "VerifyIntervalSec"},
+                                             {0}};
 static const struct ini_key policy_keys[] = {
         {"Policy", "Description"}, {"Policy", "Isolation"}, {"Policy", "Attach"}, {"Policy", "OnExposed"}, {0}};
 static const struct ini_key tenant_keys[] = {{"Tenant", "CGroups"}, {"Tenant", "Policy"}, {0}};
@@ -88,7 +91,9 @@ static int read_daemon_entry(const struct ini_entry *entry, void *userdata, stru
                 return set_policy_name(reader, entry, config, &config->default_policy, f);
         if (strcmp(entry->key, "FreezeTimeoutSec") == 0)
                 return set_usec(reader, entry, 1, 60, USEC_PER_SEC, &config->freeze_timeout, f);
-        return set_usec(reader, entry, 0, 50, USEC_PER_MSEC, &config->realtime_budget, f); /* RealtimeBudgetMSec */
+        if (strcmp(entry->key, "RealtimeBudgetMSec") == 0)
+                return set_usec(reader, entry, 0, 50, USEC_PER_MSEC, &config->realtime_budget, f);
+        return set_usec(reader, entry, 0, 3600, USEC_PER_SEC, &config->verify_interval, f); /* VerifyIntervalSec */
 }
 
 static int read_policy_entry(const struct ini_entry *entry, void *userdata, struct failure *f) {

@@ -69,6 +69,7 @@ static int config_new(struct config **ret) {
                 return -ENOMEM;
         config->freeze_timeout = 5 * USEC_PER_SEC;
         config->realtime_budget = 10 * USEC_PER_MSEC;
+        config->verify_interval = 30 * USEC_PER_SEC;
         *ret = TAKE(config);
         return 0;
 }

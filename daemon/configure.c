@@ -125,6 +125,7 @@ static void apply_settings(struct manager *m) {
         m->deaf = m->realtime_refused = false;
         m->pass.freeze_timeout = m->config->freeze_timeout;
         m->realtime.budget = m->config->realtime_budget;
+        m->sweep = USEC_INFINITY; /* until the timer is set anew */
 }
 
 int manager_apply_config(struct manager *m, bool known) {

@@ -121,8 +121,8 @@ static int on_cgroup_io(sd_event_source *source, int fd, uint32_t revents, void 
         struct cgroup_event event;
         int r;
 
-        for (unsigned i = 0; i < EVENTS_A_TURN && (r = m->kernel->cgroup_events->next(m->kernel->data, &event)) != 0;
-             i++) {
+        for (unsigned n = 0; n < EVENTS_A_TURN && (r = m->kernel->cgroup_events->next(m->kernel->data, &event)) != 0;
+             n++) {
                 if (r == 1)
                         on_cgroup_event(m, &event);
                 else if (r == -ENOBUFS)

@@ -38,6 +38,7 @@ struct manager {
         bool is_realtime, realtime_refused;
         bool held;            /* the parked holder is there */
         bool listening, deaf; /* to process events; they are not to be had */
+        usec_t sweep;         /* when all tenants are to be checked next; USEC_INFINITY: never, or not known yet */
         int probed;           /* what the kernel said of core scheduling when SMT last changed */
         bool config_waits;    /* part of the configuration waits for tenants to be gone */
         bool unsaved;         /* more than what tenants tell of themselves has changed */

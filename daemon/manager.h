@@ -17,6 +17,8 @@ struct manager_listener {
         void (*tenant_removed)(struct tenant *tenant, void *userdata);
         /* Called once a loop turn for a tenant of which something changed. */
         void (*tenant_changed)(struct tenant *tenant, void *userdata);
+        /* A thread of the tenant's was found without its cookie, and got it back. */
+        void (*drifted)(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata);
         /* Properties of the manager itself changed. */
         void (*manager_changed)(void *userdata);
 };

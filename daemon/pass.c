@@ -94,9 +94,14 @@ static bool note_troubles(struct tenant *tenant, const struct sight *sight, cons
 }
 
 static void conclude_tagged(struct tenant *tenant, const struct sight *sight) {
-        const struct pass *pass = tenant->pass;
+        struct pass *pass = tenant->pass;
 
         tenant->wide = false;
+        for (size_t i = 0; i < pass->n_failed; i++)
+                pids_remove(&pass->members, pass->failed[i].tid);
+        pids_done(&tenant->members);
+        tenant->members = pass->members;
+        pass->members = (struct pids){0};
         tenant->n_processes = sight->n_processes;
         tenant->n_threads = sight->n_threads;
         if (note_troubles(tenant, sight, "tagged"))
@@ -233,6 +238,26 @@ static void begin_freeze(struct pass_context *c, struct tenant *tenant, usec_t n
         }
 }
 
+/* Members of before that carry something else now. */
+static void note_drifts(const struct pass_context *c, struct tenant *tenant, const struct sight *sight) {
+        unsigned told = 0;
+
+        for (size_t i = 0; i < sight->n && tenant->cookie != 0; i++) {
+                const struct seen *seen = &sight->seen[i];
+                if (seen->place != SEEN_INSIDE || seen->error != 0 || seen->cookie == tenant->cookie ||
+                    !pids_contain(&tenant->members, seen->tid))
+                        continue;
+                tenant->n_drifts++;
+                tenant->drifted = true;
+                if (c->drifted && told++ < DRIFTS_TOLD)
+                        c->drifted(tenant, seen->tid,
+                                   seen->cookie == 0                             ? FINDING_UNTAGGED
+                                   : tenants_of_cookie(c->tenants, seen->cookie) ? FINDING_WRONG_TENANT
+                                                                                 : FINDING_OWN,
+                                   c->userdata);
+        }
+}
+
 /* Observes, plans and applies once. 1: go on; 0: nothing is left to do, *sight being what was seen; negative errno. */
 static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, struct sight *sight) {
         struct pass *pass = tenant->pass;
@@ -245,6 +270,8 @@ static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, s
         int r = look(c, tenant, sight);
         if (r < 0)
                 return r;
+        if (pass->rounds == 1 && pass->wish == WISH_TAGGED)
+                note_drifts(c, tenant, sight);
         r = make_plan(c, tenant, sight, &plan);
         if (r < 0)
                 return r;

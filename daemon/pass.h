@@ -13,6 +13,8 @@
 /* Rounds of observing and applying, after which a tenant that still changes is degraded. */
 #define PASS_ROUNDS 64
 
+#define DRIFTS_TOLD 16
+
 struct pass_context {
         const struct kernel *kernel;
         struct tenants *tenants;
@@ -22,6 +24,9 @@ struct pass_context {
         int (*save)(void *userdata);
         /* Another tenant was found to need a pass. May be NULL. */
         void (*dirty)(struct tenant *tenant, void *userdata);
+        /* A thread that had the tenant's cookie was found without it (or with none that could be seen to be right); it
+         * gets it back. At most DRIFTS_TOLD times in a pass; tenant->n_drifts counts all. May be NULL. */
+        void (*drifted)(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata);
         void *userdata;
 
         /* The carriers of the whole host, as seen since the caller last emptied this (host_done); looked up when

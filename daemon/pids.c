@@ -23,7 +23,8 @@ int pids_add(struct pids *pids, pid_t pid) {
         return 0;
 }
 
-int pids_insert(struct pids *pids, pid_t pid) {
+/* Where pid stands, or would have to. */
+static size_t position(const struct pids *pids, pid_t pid) {
         size_t low = 0, high = pids->n;
         while (low < high) {
                 size_t middle = low + (high - low) / 2;
@@ -32,6 +33,19 @@ int pids_insert(struct pids *pids, pid_t pid) {
                 else
                         high = middle;
         }
+        return low;
+}
+
+void pids_remove(struct pids *pids, pid_t pid) {
+        size_t at = position(pids, pid);
+        if (at == pids->n || pids->pid[at] != pid)
+                return;
+        pids->n--;
+        memmove(pids->pid + at, pids->pid + at + 1, (pids->n - at) * sizeof(*pids->pid));
+}
+
+int pids_insert(struct pids *pids, pid_t pid) {
+        size_t low = position(pids, pid);
         if (low < pids->n && pids->pid[low] == pid)
                 return 0;
         int r = pids_reserve(pids, 1);

@@ -22,6 +22,9 @@ int pids_add(struct pids *pids, pid_t pid);
 /* Puts pid where it belongs; they must be sorted. 0 or -ENOMEM. */
 int pids_insert(struct pids *pids, pid_t pid);
 
+/* Takes pid out, if it is among them; they must be sorted. */
+void pids_remove(struct pids *pids, pid_t pid);
+
 /* Sorts, and drops duplicates. */
 void pids_sort(struct pids *pids);
 

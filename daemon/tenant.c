@@ -32,6 +32,7 @@ void tenant_free(struct tenant *tenant) {
         strv_free(tenant->frozen);
         given_done(&tenant->unfinished);
         strv_free(tenant->waits_at);
+        pids_done(&tenant->members);
         free(tenant);
 }
 

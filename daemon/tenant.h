@@ -52,11 +52,18 @@ struct tenant {
         /* To whom a pass that ended early gave the tenant's cookie: the next one sees whether they are still inside. */
         struct given unfinished;
 
+        struct pids members;   /* who was inside, with the tenant's cookie, when the last pass ended; sorted */
+        uint64_t n_drifts;     /* how often one of them was found without it later */
+        unsigned drift_streak; /* so many checks in a row found that */
+
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 
         /* The manager's. */
         usec_t passed;   /* when the last pass ended */
         usec_t due;      /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
+        usec_t rest;     /* until then it is not checked, as its tasks leave their cookie as soon as they have it */
+        bool checked;    /* the pass under way, or due, is such a check */
+        bool drifted;    /* the pass under way found drift */
         bool wide;       /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
         bool fresh;      /* the watches on its cgroups are to be renewed */
         bool added;      /* the journal is to be told that it is a tenant ... */

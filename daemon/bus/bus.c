@@ -2,6 +2,7 @@
 #include "bus/bus.h"
 #include "api/names.h"
 #include "bus/call.h"
+#include "bus/error.h"
 #include "strv.h"
 #include <errno.h>
 #include <string.h>
@@ -63,6 +64,14 @@ static void tenant_changed(struct tenant *tenant, void *userdata) {
                 (void) sd_bus_emit_properties_changed_strv(bus->bus, path, CORESCHED_TENANT_INTERFACE, NULL);
 }
 
+static void drifted(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata) {
+        struct bus *bus = userdata;
+        _cleanup_free_ char *name = text_for_bus(tenant->name);
+        if (name)
+                (void) sd_bus_emit_signal(bus->bus, CORESCHED_PATH, CORESCHED_MANAGER_INTERFACE, "Drift", "sus", name,
+                                          (uint32_t) tid, finding_word(cause));
+}
+
 static void manager_changed(void *userdata) {
         struct bus *bus = userdata;
         (void) sd_bus_emit_properties_changed_strv(bus->bus, CORESCHED_PATH, CORESCHED_MANAGER_INTERFACE, NULL);
@@ -72,6 +81,7 @@ static const struct manager_listener listener = {
         .tenant_added = tenant_added,
         .tenant_removed = tenant_removed,
         .tenant_changed = tenant_changed,
+        .drifted = drifted,
         .manager_changed = manager_changed,
 };
 

@@ -196,6 +196,7 @@ const sd_bus_vtable manager_vtable[] = {
         SD_BUS_METHOD_WITH_ARGS("Verify", SD_BUS_ARGS("s", name), SD_BUS_RESULT("a(sa{sv})", results), method_verify,
                                 SD_BUS_VTABLE_UNPRIVILEGED),
         SD_BUS_METHOD_WITH_ARGS("Reload", SD_BUS_NO_ARGS, SD_BUS_NO_RESULT, method_reload, SD_BUS_VTABLE_UNPRIVILEGED),
+        SD_BUS_SIGNAL_WITH_ARGS("Drift", SD_BUS_ARGS("s", tenant, "u", thread, "s", cause), 0),
         SD_BUS_PROPERTY("Version", "s", get_version, 0, SD_BUS_VTABLE_PROPERTY_CONST),
         SD_BUS_PROPERTY("CoreScheduling", "s", get_core_scheduling, 0, 0),
         SD_BUS_PROPERTY("SmtControl", "s", get_smt_control, 0, 0),

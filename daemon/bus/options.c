@@ -103,7 +103,8 @@ static int read_option(sd_bus_message *message, unsigned allowed, unsigned *seen
                         continue;
                 if (*seen & known[i].option)
                         return fail(f, FAILURE_INVALID_OPTION, -EINVAL, "option %s is given twice", name);
-                if (strcmp(type, known[i].type) != 0 && (!known[i].other_type || strcmp(type, known[i].other_type) != 0))
+                if (strcmp(type, known[i].type) != 0 &&
+                    (!known[i].other_type || strcmp(type, known[i].other_type) != 0))
                         return fail(f, FAILURE_INVALID_OPTION, -EINVAL,
                                     "option %s must be %s (D-Bus type '%s'), not of type '%.32s'", name,
                                     known[i].meaning, known[i].type, type);

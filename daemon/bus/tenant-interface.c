@@ -159,6 +159,12 @@ static int get_threads(sd_bus *sd, const char *path, const char *interface, cons
         return sd_bus_message_append(reply, "t", (uint64_t) tenant->n_threads);
 }
 
+static int get_drifts(sd_bus *sd, const char *path, const char *interface, const char *property, sd_bus_message *reply,
+                      void *userdata, sd_bus_error *error) {
+        const struct tenant *tenant = userdata;
+        return sd_bus_message_append(reply, "t", tenant->n_drifts);
+}
+
 const sd_bus_vtable tenant_vtable[] = {
         SD_BUS_VTABLE_START(0),
         SD_BUS_METHOD_WITH_ARGS("Verify", SD_BUS_NO_ARGS, SD_BUS_RESULT("a{sv}", result), method_verify,
@@ -177,5 +183,6 @@ const sd_bus_vtable tenant_vtable[] = {
         SD_BUS_PROPERTY("Adopted", "b", get_adopted, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Processes", "t", get_processes, 0, 0),
         SD_BUS_PROPERTY("Threads", "t", get_threads, 0, 0),
+        SD_BUS_PROPERTY("Drifts", "t", get_drifts, 0, 0),
         SD_BUS_VTABLE_END,
 };

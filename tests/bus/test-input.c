@@ -88,7 +88,7 @@ static void test_cgroups(void **state) {
                 refuse_tag(f, "InvalidCGroup", "wrong", wrong[i]);
         refuse_tag(f, "InvalidCGroup", "wrong", too_long);
         refuse_tag(f, "InvalidCGroup", "wrong", deeper);
-        world(f, "fail type 0 1 20"); /* ENOTDIR */
+        world(f, "fail find 0 1 20"); /* ENOTDIR */
         refuse_tag(f, "InvalidCGroup", "wrong", "/file/cgroup.procs");
         tag(f, "deep", deep);
         untag(f, "deep");

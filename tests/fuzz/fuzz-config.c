@@ -42,6 +42,7 @@ static void as_daemon(const char *path, struct config *config) {
         fuzz_check_failure(r, &f, path);
         MUST(config->freeze_timeout >= 1 * USEC_PER_SEC && config->freeze_timeout <= 60 * USEC_PER_SEC);
         MUST(config->realtime_budget <= 50 * USEC_PER_MSEC);
+        MUST(config->verify_interval <= 3600 * USEC_PER_SEC);
         MUST(config_policy(config, config->default_policy));
 }
 

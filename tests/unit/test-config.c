@@ -58,6 +58,7 @@ static void test_no_files(void **state) {
                 assert_string_equal(both[i]->default_policy, "shared");
                 assert_int_equal(both[i]->freeze_timeout, 5 * USEC_PER_SEC);
                 assert_int_equal(both[i]->realtime_budget, 10 * USEC_PER_MSEC);
+                assert_int_equal(both[i]->verify_interval, 30 * USEC_PER_SEC);
                 assert_int_equal(both[i]->n_policies, 1);
                 assert_int_equal(both[i]->n_tenants, 0);
                 const struct policy *shared = config_policy(both[i], "shared");
@@ -108,11 +109,13 @@ static void test_daemon_and_drop_ins(void **state) {
         scratch_write(root, LIB "coreschedd.conf", "[Daemon]\nFreezeTimeoutSec=7\nRealtimeBudgetMSec=0\n");
         scratch_write(root, ETC "policies.d/vm.conf", "[Policy]\nDescription=of VMs\nAttach=freeze ; stop them\n");
         scratch_write(root, ETC "coreschedd.conf.d/20-b.conf", "[Daemon]\nDefaultPolicy=vm\nFreezeTimeoutSec=60\n");
-        scratch_write(root, LIB "coreschedd.conf.d/10-a.conf", "[Daemon]\nFreezeTimeoutSec=1\nRealtimeBudgetMSec=50\n");
+        scratch_write(root, LIB "coreschedd.conf.d/10-a.conf",
+                      "[Daemon]\nFreezeTimeoutSec=1\nRealtimeBudgetMSec=50\nVerifyIntervalSec=3600\n");
         _cleanup_(config_freep) struct config *config = load();
         assert_string_equal(config->default_policy, "vm");
         assert_int_equal(config->freeze_timeout, 60 * USEC_PER_SEC);
         assert_int_equal(config->realtime_budget, 50 * USEC_PER_MSEC);
+        assert_int_equal(config->verify_interval, 3600 * USEC_PER_SEC);
         const struct policy *vm = config_policy(config, "vm");
         assert_string_equal(vm->description, "of VMs");
         assert_int_equal(vm->attach, ATTACH_FREEZE);

@@ -70,6 +70,13 @@ eventually() {
         passed "$what"
 }
 
+# verify_every SECONDS: the daemon's VerifyIntervalSec=, to be taken back in cleanup().
+verify_every() {
+        mkdir -p /etc/coresched/coreschedd.conf.d
+        printf '[Daemon]\nVerifyIntervalSec=%d\n' "$1" >/etc/coresched/coreschedd.conf.d/case.conf
+        coreschedctl reload
+}
+
 # tasks SLICE NAME ARGUMENT...: the unit case-NAME.service in SLICE runs `load ARGUMENT...`; back when all tasks are there.
 tasks() {
         local slice=$1 name=$2
