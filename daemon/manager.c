@@ -354,20 +354,21 @@ static void begin_sweep(struct manager *m, usec_t now) {
         }
 }
 
-static usec_t clock_now(void) {
+/* CPU time that the daemon used so far. */
+static usec_t cpu_used(void) {
         struct timespec time;
-        return clock_gettime(CLOCK_MONOTONIC, &time) < 0
+        return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0
                        ? 0
                        : (usec_t) time.tv_sec * USEC_PER_SEC + (usec_t) time.tv_nsec / 1000;
 }
 
-static void end_sweep(struct manager *m, usec_t began) {
-        usec_t now = clock_now(), interval = m->config->verify_interval, least = (now - began) * SWEEP_SHARE;
+static void end_sweep(struct manager *m, usec_t now, usec_t used) {
+        usec_t interval = m->config->verify_interval, least = (cpu_used() - used) * SWEEP_SHARE;
         m->sweep = interval == 0 ? USEC_INFINITY : now + (interval > least ? interval : least);
 }
 
 void manager_run(struct manager *m) {
-        usec_t now = manager_now(m), began = clock_now();
+        usec_t now = manager_now(m), used = cpu_used();
         bool sweeps = now >= m->sweep;
         struct tenant *tenant;
 
@@ -378,7 +379,7 @@ void manager_run(struct manager *m) {
         while ((tenant = next_due(m, now)))
                 run_tenant(m, tenant, now);
         if (sweeps)
-                end_sweep(m, began);
+                end_sweep(m, now, used);
         host_done(&m->pass.host);
         m->pass.host_seen = false;
         tell(m);

@@ -113,10 +113,7 @@ int main(void) {
         /* It checks them all every 30 s. */
         (void) printf("# %lu wakeups in %d s with 1,000 settled tenants\n", sleeps(pid) - before, IDLE_S);
 
-        for (int i = 0; i < TENANTS; i++) {
-                (void) snprintf(name, sizeof name, "bench-%04d", i);
-                bus_untag(bus, name);
-        }
+        /* The guest is thrown away: the tenants need not be untagged, each of which looks at the whole host. */
         cgroups_empty();
         sd_bus_flush_close_unref(bus);
         return 0;
