@@ -296,7 +296,7 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
                 judge_drift(m, tenant);
         tenant->checked = false;
         tenant->fresh = tenant->fresh || tenant->touched;
-        tenant->due = tenant->fresh ? manager_now(m) + SETTLE : USEC_INFINITY;
+        tenant->due = tenant->fresh && tenant->rest <= manager_now(m) ? manager_now(m) + SETTLE : USEC_INFINITY;
         tenant->touched = false;
         tenant->passed = manager_now(m);
         tenant->turned = tenant->turned || tenant->state != before;
