@@ -348,7 +348,7 @@ int state_load(const char *dir, struct state *ret, struct failure *f) {
                 return 0;
         }
         if (r >= 0)
-                r = parse(text, size, ret);
+                r = parse(text ? text : "", size, ret);
         if (r == -EBADMSG && rename(path, bad) < 0)
                 return fail(f, FAILURE_FAILED, r, "%s: is garbled, and cannot be moved to %s: %m", path, bad);
         if (r == -EBADMSG)
