@@ -39,6 +39,7 @@ struct manager {
         bool held;            /* the parked holder is there */
         bool listening, deaf; /* to process events; they are not to be had */
         usec_t sweep;         /* when all tenants are to be checked next; USEC_INFINITY: never, or not known yet */
+        usec_t sweep_began;   /* CPU time used by then */
         int probed;           /* what the kernel said of core scheduling when SMT last changed */
         bool config_waits;    /* part of the configuration waits for tenants to be gone */
         bool unsaved;         /* more than what tenants tell of themselves has changed */
@@ -59,6 +60,13 @@ int manager_follow_start(struct manager *m);
 
 /* Has SMT been switched? Then all tenants are to be looked at. */
 bool manager_notice_smt(struct manager *m);
+
+/* Checks all tenants that are through with their passes, which are due then; and says when that is to be done next. */
+void manager_begin_sweep(struct manager *m, usec_t now);
+void manager_end_sweep(struct manager *m, usec_t now);
+/* What a pass found: a thread that had left its cookie; at its end, whether there were any. sweep.c's. */
+void manager_on_drift(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata);
+void manager_judge_drift(struct manager *m, struct tenant *tenant);
 
 /* Runs all that is due now. */
 void manager_run(struct manager *m);

@@ -5,7 +5,6 @@
 #include "watch.h"
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 /* A fork that was in flight when its parent was tagged, and a task that came before the cgroup was watched, have shown
  * up by then: the tenant is looked at once more. */
@@ -13,14 +12,6 @@
 
 /* Between the passes over a tenant that events ask for. */
 #define EVENT_PAUSE (5 * USEC_PER_MSEC)
-
-/* Of a tenant whose tasks leave their cookie again and again this many checks in a row find that before it is said, and
- * before it is checked less often: at most RESTS_MAX checks are then left out. */
-#define DRIFTS_IN_A_ROW 3
-#define RESTS_MAX       32
-
-/* Checking all tenants takes at most one part in so many of the time. */
-#define SWEEP_SHARE 50
 
 /* So many changes of tenants, and one more for each tenant, are added to the saved state before it is written anew. */
 #define APPENDED_MIN 100
@@ -240,38 +231,6 @@ static void mark_dirty(struct tenant *tenant, void *userdata) {
         manager_mark(userdata, tenant);
 }
 
-static void on_drift(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata) {
-        struct manager *m = userdata;
-        struct task_info info = {0};
-
-        if (m->kernel->task_info(m->kernel->data, tid, &info) < 0)
-                info.comm[0] = '\0';
-        log_line(LOG_WARNING, CORESCHED_MESSAGE_DRIFT, tenant,
-                 "thread %d%s%s%s had left its cookie (%s); it gets it back.", (int) tid, info.comm[0] ? " (" : "",
-                 info.comm, info.comm[0] ? ")" : "", finding_word(cause));
-        if (m->listener.drifted)
-                m->listener.drifted(tenant, tid, cause, m->listener_userdata);
-}
-
-/* What a check of a tenant found. A tenant that drifts as soon as it is mended is mended less and less often, so that
- * it takes no more of the daemon's time than others; and is said not to be enforced, which it is for moments only. */
-static void judge_drift(struct manager *m, struct tenant *tenant) {
-        if (!tenant->drifted) {
-                tenant->drift_streak = 0;
-                return;
-        }
-        tenant->drifted = false;
-        if (++tenant->drift_streak < DRIFTS_IN_A_ROW)
-                return;
-        unsigned rests = RESTS_MAX;
-        if (tenant->drift_streak - DRIFTS_IN_A_ROW < 5)
-                rests = 1U << (tenant->drift_streak - DRIFTS_IN_A_ROW);
-        tenant->rest = manager_now(m) + rests * m->config->verify_interval;
-        tenant_set_state(tenant, TENANT_DEGRADED,
-                         "its tasks leave their cookie as soon as they have it: found in each of the last %u checks",
-                         tenant->drift_streak);
-}
-
 /* Tasks could not be untagged: it stays a tenant. */
 static void refuse_untag(struct manager *m, struct tenant *tenant) {
         struct failure f;
@@ -293,7 +252,7 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
         if (tenant->untagging)
                 refuse_untag(m, tenant);
         if (tenant->drifted || tenant->checked)
-                judge_drift(m, tenant);
+                manager_judge_drift(m, tenant);
         tenant->checked = false;
         tenant->fresh = tenant->fresh || tenant->touched;
         tenant->due = tenant->fresh && tenant->rest <= manager_now(m) ? manager_now(m) + SETTLE : USEC_INFINITY;
@@ -341,45 +300,21 @@ static void hold(struct manager *m) {
                 m->held = held;
 }
 
-/* Has every tenant that is through with its passes looked at. */
-static void begin_sweep(struct manager *m, usec_t now) {
-        listen_to_processes(m, true);
-        for (size_t i = 0; i < m->tenants.n; i++) {
-                struct tenant *tenant = m->tenants.tenant[i];
-                if (tenant->due != USEC_INFINITY || tenant->rest > now ||
-                    (tenant->state != TENANT_ENFORCED && tenant->state != TENANT_DEGRADED))
-                        continue;
-                tenant->due = 0;
-                tenant->checked = true;
-        }
-}
-
-/* CPU time that the daemon used so far. */
-static usec_t cpu_used(void) {
-        struct timespec time;
-        return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0
-                       ? 0
-                       : (usec_t) time.tv_sec * USEC_PER_SEC + (usec_t) time.tv_nsec / 1000;
-}
-
-static void end_sweep(struct manager *m, usec_t now, usec_t used) {
-        usec_t interval = m->config->verify_interval, least = (cpu_used() - used) * SWEEP_SHARE;
-        m->sweep = interval == 0 ? USEC_INFINITY : now + (interval > least ? interval : least);
-}
-
 void manager_run(struct manager *m) {
-        usec_t now = manager_now(m), used = cpu_used();
+        usec_t now = manager_now(m);
         bool sweeps = now >= m->sweep;
         struct tenant *tenant;
 
         set_realtime(m, false);
         hold(m);
-        if (sweeps)
-                begin_sweep(m, now);
+        if (sweeps) {
+                listen_to_processes(m, true);
+                manager_begin_sweep(m, now);
+        }
         while ((tenant = next_due(m, now)))
                 run_tenant(m, tenant, now);
         if (sweeps)
-                end_sweep(m, now, used);
+                manager_end_sweep(m, now);
         host_done(&m->pass.host);
         m->pass.host_seen = false;
         tell(m);
@@ -433,7 +368,7 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
                                         .tenants = &m->tenants,
                                         .save = save,
                                         .dirty = mark_dirty,
-                                        .drifted = on_drift,
+                                        .drifted = manager_on_drift,
                                         .userdata = m};
         m->sweep = USEC_INFINITY;
         int r = config_load(options->config_root, &m->config, &wrong);

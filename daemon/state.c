@@ -97,38 +97,38 @@ static int print_state(FILE *stream, const struct tenants *tenants, char *const 
         return r >= 0 && ferror(stream) ? -ENOMEM : r;
 }
 
-int state_save(const char *dir, const struct tenants *tenants, char *const *untagged) {
-        _cleanup_free_ char *path = NULL, *text = NULL;
-        size_t size = 0;
-        if (asprintf(&path, "%s/state.json", dir) < 0)
-                return -ENOMEM;
-        FILE *stream = open_memstream(&text, &size);
-        if (!stream)
-                return -ENOMEM;
-        int r = print_state(stream, tenants, untagged);
-        if (fclose(stream) != 0 && r >= 0)
-                r = -ENOMEM;
-        return r < 0 ? r : replace_file(path, text, size, 0600, false);
-}
-
 static int print_gone(FILE *stream, const struct tenant *tenant) {
         _cleanup_(putp) json_object *object = json_object_new_object();
         int r = object ? put(object, "gone", json_object_new_string(tenant->name)) : -ENOMEM;
         return r < 0 ? r : print(stream, object);
 }
 
+/* Ends the text that was printed (r: how that went), and gives the name of the file that it is for. */
+static int end_text(FILE *stream, int r, const char *dir, char **ret_path) {
+        if (fclose(stream) != 0 && r >= 0)
+                r = -ENOMEM;
+        return r < 0 ? r : asprintf(ret_path, "%s/state.json", dir) < 0 ? -ENOMEM : 0;
+}
+
+int state_save(const char *dir, const struct tenants *tenants, char *const *untagged) {
+        _cleanup_free_ char *path = NULL, *text = NULL;
+        size_t size = 0;
+        FILE *stream = open_memstream(&text, &size);
+        if (!stream)
+                return -ENOMEM;
+        int r = end_text(stream, print_state(stream, tenants, untagged), dir, &path);
+        return r < 0 ? r : replace_file(path, text, size, 0600, false);
+}
+
 int state_append(const char *dir, const struct tenant *tenant, bool gone) {
         _cleanup_free_ char *path = NULL, *text = NULL;
         size_t size = 0;
-        if (asprintf(&path, "%s/state.json", dir) < 0)
-                return -ENOMEM;
         FILE *stream = open_memstream(&text, &size);
         if (!stream)
                 return -ENOMEM;
         int r = gone ? print_gone(stream, tenant) : print_tenant(stream, tenant);
         fputc('\n', stream);
-        if (fclose(stream) != 0 && r >= 0)
-                r = -ENOMEM;
+        r = end_text(stream, r, dir, &path);
         if (r < 0)
                 return r;
         _cleanup_close_ int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);

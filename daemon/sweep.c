@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The check of all tenants that nobody asks for, and what is made of what it finds. What holds always: the checks take
+ * a bounded part of the time, whatever tenants do. */
+#include "log.h"
+#include "manager-internal.h"
+#include <time.h>
+
+/* Of a tenant whose tasks leave their cookie again and again this many checks in a row find that before it is said, and
+ * before it is checked less often: at most RESTS_MAX checks are then left out. */
+#define DRIFTS_IN_A_ROW 3
+#define RESTS_MAX       32
+
+/* Checking all tenants takes at most one part in so many of the time. */
+#define SWEEP_SHARE 50
+
+void manager_on_drift(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata) {
+        struct manager *m = userdata;
+        struct task_info info = {0};
+
+        if (m->kernel->task_info(m->kernel->data, tid, &info) < 0)
+                info.comm[0] = '\0';
+        log_line(LOG_WARNING, CORESCHED_MESSAGE_DRIFT, tenant,
+                 "thread %d%s%s%s had left its cookie (%s); it gets it back.", (int) tid, info.comm[0] ? " (" : "",
+                 info.comm, info.comm[0] ? ")" : "", finding_word(cause));
+        if (m->listener.drifted)
+                m->listener.drifted(tenant, tid, cause, m->listener_userdata);
+}
+
+/* What a check of a tenant found. A tenant that drifts as soon as it is mended is mended less and less often, so that
+ * it takes no more of the daemon's time than others; and is said not to be enforced, which it is for moments only. */
+void manager_judge_drift(struct manager *m, struct tenant *tenant) {
+        if (!tenant->drifted) {
+                tenant->drift_streak = 0;
+                return;
+        }
+        tenant->drifted = false;
+        if (++tenant->drift_streak < DRIFTS_IN_A_ROW)
+                return;
+        unsigned rests = RESTS_MAX;
+        if (tenant->drift_streak - DRIFTS_IN_A_ROW < 5)
+                rests = 1U << (tenant->drift_streak - DRIFTS_IN_A_ROW);
+        tenant->rest = manager_now(m) + rests * m->config->verify_interval;
+        tenant_set_state(tenant, TENANT_DEGRADED,
+                         "its tasks leave their cookie as soon as they have it: found in each of the last %u checks",
+                         tenant->drift_streak);
+}
+
+/* CPU time that the daemon used so far. */
+static usec_t cpu_used(void) {
+        struct timespec time;
+        return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0
+                       ? 0
+                       : (usec_t) time.tv_sec * USEC_PER_SEC + (usec_t) time.tv_nsec / 1000;
+}
+
+/* Has every tenant that is through with its passes looked at. */
+void manager_begin_sweep(struct manager *m, usec_t now) {
+        m->sweep_began = cpu_used();
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                struct tenant *tenant = m->tenants.tenant[i];
+                if (tenant->due != USEC_INFINITY || tenant->rest > now ||
+                    (tenant->state != TENANT_ENFORCED && tenant->state != TENANT_DEGRADED))
+                        continue;
+                tenant->due = 0;
+                tenant->checked = true;
+        }
+}
+
+void manager_end_sweep(struct manager *m, usec_t now) {
+        usec_t interval = m->config->verify_interval, least = (cpu_used() - m->sweep_began) * SWEEP_SHARE;
+        m->sweep = interval == 0 ? USEC_INFINITY : now + (interval > least ? interval : least);
+}
