@@ -83,7 +83,8 @@ static int print_manager(const struct options *options, json_object *manager, js
         enum colour colour = bad ? COLOUR_BAD : COLOUR_GOOD;
         _cleanup_free_ char *control = text_printable(json_text(manager, "SmtControl"));
         _cleanup_free_ char *tally = counts_text(json_object_array_length(tenants), counts);
-        if (!control || !tally)
+        _cleanup_free_ char *problem = text_printable(json_text(manager, "ConfigurationError"));
+        if (!control || !tally || !problem)
                 return -ENOMEM;
         output_page(options);
         view_field("coreschedd", json_text(manager, "Version"));
@@ -91,6 +92,9 @@ static int print_manager(const struct options *options, json_object *manager, js
                colour_end(options->colour, colour), core_scheduling_advice(scheduling));
         printf("%16s: %s (smt/control: %s)\n", "SMT", json_truth(manager, "SmtActive") ? "active" : "not active",
                control);
+        if (problem[0] != '\0')
+                printf("%16s: %swrong%s: %s; what was in force before stays\n", "configuration",
+                       colour_begin(options->colour, COLOUR_BAD), colour_end(options->colour, COLOUR_BAD), problem);
         view_field("default policy", json_text(manager, "DefaultPolicy"));
         view_field("tenants", tally);
         return print_unprotected(options, tenants);

@@ -133,24 +133,14 @@ static const char *needless_escape(const char *value) {
         return NULL;
 }
 
-/* A word of CGroups=: a slice's name, or a path. */
 static int add_cgroup(const struct reader *reader, const struct ini_entry *entry, const char *word, struct failure *f) {
-        static const char *const units[] = {".service", ".scope", ".socket", ".mount", ".swap"};
         _cleanup_free_ char *path = NULL;
-        int r = -EINVAL;
-        if (!strchr(word, '/')) {
-                r = slice_path(word, &path);
-                for (size_t i = 0; r == -EINVAL && i < ELEMENTS(units); i++) {
-                        const char *suffix = strrchr(word, '.');
-                        if (suffix && strcmp(suffix, units[i]) == 0)
-                                return wrong(reader, entry, word, "is a unit's name",
-                                             "; write its cgroup's path, which `systemctl show -P ControlGroup UNIT` "
-                                             "tells while it runs",
-                                             f);
-                }
-        }
-        if (r == -EINVAL)
-                r = cgroup_path_normalize(word, &path);
+        int r = cgroup_from_word(word, &path);
+        if (r == -EDOM)
+                return wrong(
+                        reader, entry, word, "is a unit's name",
+                        "; write its cgroup's path, which `systemctl show -P ControlGroup UNIT` tells while it runs",
+                        f);
         if (r == -EINVAL)
                 return wrong(reader, entry, word, "is no path of a cgroup", "", f);
         if (r >= 0 && strcmp(path, "/") == 0)

@@ -24,7 +24,9 @@ struct manager {
         void *listener_userdata;
 
         struct config *config;
-        bool config_known; /* else it is the built-in one, as the files were wrong at the start */
+        struct failure
+                config_failure; /* what was wrong with it when it was last read; without a text when nothing was */
+        bool config_known;      /* else it is the built-in one, as the files were wrong at the start */
         struct tenants tenants;
         uint16_t last_number; /* of a tenant */
         char **untagged;      /* configured tenants that were untagged by hand */
@@ -116,6 +118,9 @@ void manager_apply_waiting(struct manager *m);
 /* As manager_reload, but configured tenants that were untagged by hand stay so. */
 int manager_read_config(struct manager *m, struct failure *f);
 int manager_protect_host(struct manager *m);
+
+/* Does the host depend on this cgroup, or on one above or below it? requests.c's, as the next. */
+int manager_check_protected(const struct manager *m, const char *path, struct failure *f);
 
 /* May these cgroups (normalized) be those of a tenant? self: the tenant they are meant for, or NULL. requests.c's. */
 int manager_check_cgroups(struct manager *m, const struct tenant *self, char *const *cgroups, struct failure *f);

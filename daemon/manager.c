@@ -389,6 +389,7 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
         if (!known) {
                 log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL,
                          "%s; no configuration is in force, and tenants of before stay as they are.", wrong.text);
+                m->config_failure = wrong;
                 r = config_builtin(&m->config);
         }
         if (r == 0)

@@ -41,7 +41,7 @@ struct pass_context {
 struct pass {
         enum plan_wish wish;
         bool freeze, stay_frozen_if_exposed; /* the policy's */
-        bool isolate;
+        bool gives_up;                       /* the policy wants no isolation: what cookie there is goes */
         bool whole_host;
         bool narrow;    /* only these cgroups of the tenant, and the hints, are looked at */
         char **cgroups; /* all of them are the tenant's, or were */
@@ -49,6 +49,7 @@ struct pass {
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
         bool looked;       /* at all */
+        struct pids left;  /* members of before without the tenant's cookie, sorted */
         bool counted;      /* threads were listed ... */
         size_t n_others;   /* ... and so many lead no group, at the last look that did */
         unsigned rounds, clone_waits, key_waits, thaw_tries;
