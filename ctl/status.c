@@ -17,6 +17,9 @@ static const char *core_scheduling_advice(const char *word) {
                 {"no-smt", ": SMT is not active, nothing shares a core; tenants are tagged once it is"},
                 {"unsupported",
                  ": this kernel is built without CONFIG_SCHED_CORE; boot one that has it, or switch SMT off"},
+                {"sched-ext",
+                 ": a BPF scheduler is loaded, with which hosts are reported to hang when there are cookies; unload it, or set "
+                 "AllowSchedExt=yes"},
                 {"denied", ": a security module refuses prctl(PR_SCHED_CORE); allow it to coreschedd"},
         };
         for (size_t i = 0; i < ELEMENTS(advices); i++)
@@ -79,7 +82,8 @@ static int print_unprotected(const struct options *options, json_object *tenants
 static int print_manager(const struct options *options, json_object *manager, json_object *tenants,
                          json_object *counts) {
         const char *scheduling = json_text(manager, "CoreScheduling");
-        bool bad = strcmp(scheduling, "unsupported") == 0 || strcmp(scheduling, "denied") == 0;
+        bool bad = strcmp(scheduling, "unsupported") == 0 || strcmp(scheduling, "denied") == 0 ||
+                   strcmp(scheduling, "sched-ext") == 0;
         enum colour colour = bad ? COLOUR_BAD : COLOUR_GOOD;
         _cleanup_free_ char *control = text_printable(json_text(manager, "SmtControl"));
         _cleanup_free_ char *tally = counts_text(json_object_array_length(tenants), counts);

@@ -18,11 +18,9 @@ struct reader {
         const struct config *policies;
 };
 
-static const struct ini_key daemon_keys[] = {{"Daemon", "DefaultPolicy"},
-                                             {"Daemon", "FreezeTimeoutSec"},
-                                             {"Daemon", "RealtimeBudgetMSec"},
-                                             {"Daemon", "VerifyIntervalSec"},
-                                             {0}};
+static const struct ini_key daemon_keys[] = {{"Daemon", "DefaultPolicy"},      {"Daemon", "FreezeTimeoutSec"},
+                                             {"Daemon", "RealtimeBudgetMSec"}, {"Daemon", "VerifyIntervalSec"},
+                                             {"Daemon", "AllowSchedExt"},      {0}};
 static const struct ini_key policy_keys[] = {
         {"Policy", "Description"}, {"Policy", "Isolation"}, {"Policy", "Attach"}, {"Policy", "OnExposed"}, {0}};
 static const struct ini_key tenant_keys[] = {{"Tenant", "CGroups"}, {"Tenant", "Policy"}, {0}};
@@ -69,6 +67,19 @@ static int get_word(const struct reader *reader, const struct ini_entry *entry, 
         return wrong(reader, entry, entry->value, "is unknown", nearest_hint(entry->value, valid).text, f);
 }
 
+static int truth_from_word(const char *word) {
+        return strcmp(word, "yes") == 0 ? 1 : strcmp(word, "no") == 0 ? 0 : -EINVAL;
+}
+
+static int set_truth(const struct reader *reader, const struct ini_entry *entry, bool *place, struct failure *f) {
+        static const char *const truths[] = {"yes", "no", NULL};
+        int value = get_word(reader, entry, truth_from_word, truths, f);
+        if (value < 0)
+                return value;
+        *place = value;
+        return 0;
+}
+
 static int set_policy_name(const struct reader *reader, const struct ini_entry *entry, const struct config *config,
                            char **place, struct failure *f) {
         if (config && !config_policy(config, entry->value)) {
@@ -93,6 +104,8 @@ static int read_daemon_entry(const struct ini_entry *entry, void *userdata, stru
                 return set_usec(reader, entry, 1, 60, USEC_PER_SEC, &config->freeze_timeout, f);
         if (strcmp(entry->key, "RealtimeBudgetMSec") == 0)
                 return set_usec(reader, entry, 0, 50, USEC_PER_MSEC, &config->realtime_budget, f);
+        if (strcmp(entry->key, "AllowSchedExt") == 0)
+                return set_truth(reader, entry, &config->allow_sched_ext, f);
         return set_usec(reader, entry, 0, 3600, USEC_PER_SEC, &config->verify_interval, f); /* VerifyIntervalSec */
 }
 

@@ -23,6 +23,7 @@ struct config {
         char *default_policy;    /* DefaultPolicy= */
         usec_t freeze_timeout;   /* FreezeTimeoutSec= */
         usec_t realtime_budget;  /* RealtimeBudgetMSec=: of each 100 ms, 0 to 50 ms; 0: never real-time */
+        bool allow_sched_ext;    /* AllowSchedExt= */
         usec_t verify_interval;  /* VerifyIntervalSec=: 0: never */
         struct policy *policies; /* in the order of their names */
         size_t n_policies;

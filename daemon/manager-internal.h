@@ -96,6 +96,9 @@ void manager_arm(struct manager *m);
 /* CPU time that the daemon used so far. */
 usec_t manager_cpu_used(void);
 
+/* Why no cookie may be given now although the kernel would; NULL: nothing forbids it. */
+const char *manager_forbidden(const struct manager *m);
+
 /* Has SMT been switched? Then all tenants are to be looked at. */
 bool manager_notice_smt(struct manager *m);
 

@@ -419,7 +419,10 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
         if (pass->ending)
                 return end(c, tenant, now, ret_again);
         tenant->stay_frozen = false;
-        if (!pass->gives_up || tenant->cookie != 0)
+        if (c->forbidden && pass->wish == WISH_TAGGED) {
+                conclude_exposed(c, tenant, c->forbidden);
+                observe_count(c->kernel, tenant, &tenant->n_processes, &tenant->n_threads);
+        } else if (!pass->gives_up || tenant->cookie != 0)
                 r = go(c, tenant, now, ret_again);
         if (r > 0)
                 return 1;

@@ -29,6 +29,7 @@ struct pass_context {
          * gets it back. At most DRIFTS_TOLD times in a pass; tenant->n_drifts counts all. May be NULL. */
         void (*drifted)(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata);
         void *userdata;
+        const char *forbidden; /* why no tenant may be tagged; NULL: nothing forbids it */
 
         /* The carriers of the whole host, as seen since the caller last emptied this (host_done); looked up when
          * needed. */

@@ -20,7 +20,7 @@ const struct config *manager_config(const struct manager *m) {
 enum core_scheduling manager_core_scheduling(struct manager *m) {
         switch (m->kernel->cookie->probe(m->kernel->data)) {
         case 0:
-                return CORE_SCHEDULING_AVAILABLE;
+                return manager_forbidden(m) ? CORE_SCHEDULING_SCHED_EXT : CORE_SCHEDULING_AVAILABLE;
         case -ENODEV:
                 return CORE_SCHEDULING_NO_SMT;
         case -EPERM:
@@ -163,6 +163,12 @@ static int check_protectable(struct manager *m, const char *name, struct failure
                         "%s cannot be protected: this kernel has no core scheduling (it was built without "
                         "CONFIG_SCHED_CORE); boot one that has, switch SMT off, or use --force to list it as exposed",
                         name);
+        case CORE_SCHEDULING_SCHED_EXT:
+                return fail(
+                        f, FAILURE_NOT_SUPPORTED, -EOPNOTSUPP,
+                        "%s is not tagged: %s; unload it, set AllowSchedExt=yes in coreschedd.conf, or use --force to "
+                        "list the tenant as exposed",
+                        name, manager_forbidden(m));
         case CORE_SCHEDULING_DENIED:
                 return fail(f, FAILURE_NOT_SUPPORTED, -EPERM,
                             "%s cannot be protected: a security module denies core scheduling to the daemon; allow it "
