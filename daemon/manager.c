@@ -253,11 +253,12 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
                 refuse_untag(m, tenant);
         if (tenant->checked)
                 manager_judge_drift(m, tenant);
-        tenant->drifted = false;
-        tenant->checked = false;
-        tenant->due =
-                tenant->touched && tenant->rest <= manager_now(m) ? manager_now(m) + MANAGER_SETTLE : USEC_INFINITY;
-        tenant->touched = false;
+        /* A tenant that drifts again at once has to wait for the next check. */
+        bool settles =
+                tenant->touched && tenant->rest <= manager_now(m) && !(tenant->drifted && tenant->drifted_before);
+        tenant->due = settles ? manager_now(m) + MANAGER_SETTLE : USEC_INFINITY;
+        tenant->drifted_before = tenant->drifted;
+        tenant->drifted = tenant->checked = tenant->touched = false;
         tenant->passed = manager_now(m);
         tenant->turned = tenant->turned || tenant->state != before;
 }

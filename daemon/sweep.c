@@ -88,14 +88,16 @@ void manager_begin_sweep(struct manager *m, usec_t now) {
         m->sweep_began = manager_cpu_used();
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
-                if (tenant->due != USEC_INFINITY || tenant->rest > now || !manager_is_followed(tenant))
+                if (tenant->rest > now || !manager_is_followed(tenant))
                         continue;
-                if (!whole && is_known(m, tenant) && members_well(m, tenant)) {
+                if (!whole && tenant->due == USEC_INFINITY && is_known(m, tenant) && members_well(m, tenant)) {
                         tenant->drift_streak = 0;
                         continue;
                 }
-                tenant->due = 0;
                 tenant->checked = true;
+                if (tenant->pass)
+                        continue;
+                tenant->due = 0;
         }
 }
 
