@@ -133,7 +133,7 @@ int apply_frozen(const struct pass_context *c, const struct tenant *tenant, bool
                 struct frozen_look look = {.kernel = c->kernel, .all_stopped = true};
                 r = c->kernel->cgroup->walk(c->kernel->data, *path, look_stopped, &look);
                 pids_done(&look.pids);
-                if (r < 0 && r != -ENOENT)
+                if (r < 0 && r != -ENOENT && r != -ENAMETOOLONG)
                         return r;
                 if (!look.all_stopped)
                         return 0;

@@ -127,7 +127,7 @@ static int make_folders(const char *root, char *path) {
         return 0;
 }
 
-int config_write_tenant(const char *root, const char *name, char *const *cgroups, const char *policy,
+int config_write_tenant(const char *root, const char *name, char *const *cgroups, const char *policy, bool *ret_wrote,
                         struct failure *f) {
         _cleanup_free_ char *text = NULL, *path = NULL, *present = NULL;
         _cleanup_strv_ char **paths = NULL;
@@ -141,6 +141,7 @@ int config_write_tenant(const char *root, const char *name, char *const *cgroups
         path = tenant_file(root, name);
         if (!path)
                 return fail(f, FAILURE_FAILED, -ENOMEM, "%s: %s", name, strerror(ENOMEM));
+        *ret_wrote = false;
         if (present && says(present, paths, policy))
                 return 0;
         if (present && (strcmp(present, path) != 0 || !is_ours(present)))
@@ -152,6 +153,7 @@ int config_write_tenant(const char *root, const char *name, char *const *cgroups
         r = make_folders(root, path);
         if (r >= 0)
                 r = replace_file(path, text, size, 0644, true);
+        *ret_wrote = r == 0;
         return r < 0 ? fail(f, r == -ENAMETOOLONG ? FAILURE_INVALID_NAME : FAILURE_FAILED, r, "cannot write %s: %s",
                             path, strerror(-r))
                      : 0;

@@ -49,8 +49,9 @@ const struct tenant_config *config_tenant(const struct config *config, const cha
 
 /* Writes /etc/coresched/tenants.d/NAME.conf (by rename), where a tenant of this name is configured already: only when
  * this function wrote that file in /etc, or it says the same (nothing is done then); else -EEXIST. What is no plain
- * file name is escaped as in systemd-escape. policy may be NULL. -EINVAL on what no configuration may hold. */
-int config_write_tenant(const char *root, const char *name, char *const *cgroups, const char *policy,
+ * file name is escaped as in systemd-escape. policy may be NULL. *ret_wrote: whether a file was written. -EINVAL on
+ * what no configuration may hold. */
+int config_write_tenant(const char *root, const char *name, char *const *cgroups, const char *policy, bool *ret_wrote,
                         struct failure *f);
 /* Removes the file of the tenant in /etc. -EEXIST when somebody else wrote it, unless forced; -ENOENT when the tenant
  * is not configured, -EROFS (nothing is done) when its file, or one that would then take effect, is in another folder.

@@ -50,14 +50,21 @@ static void leave_out(struct manager *m, const struct tenant_config *wanted, con
         log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s: %s; %s.", wanted->file, f->text, what);
 }
 
+void manager_untag_unconfigured(struct manager *m, bool again) {
+        for (size_t i = 0; i < m->tenants.n && m->config_known; i++) {
+                struct tenant *tenant = m->tenants.tenant[i];
+                if (tenant->origin != ORIGIN_CONFIGURATION || configured_now(m, m->config, tenant))
+                        continue;
+                if (again)
+                        tenant->refused = false;
+                tenant->untagging = !tenant->refused;
+        }
+}
+
 /* Makes the tenants what the configuration says: those it names are there, those it no longer names go. */
 static int apply_config(struct manager *m, const struct config *old) {
         m->unsaved = true;
-        for (size_t i = 0; i < m->tenants.n; i++) {
-                struct tenant *tenant = m->tenants.tenant[i];
-                if (tenant->origin == ORIGIN_CONFIGURATION && !configured_now(m, m->config, tenant))
-                        tenant->untagging = true;
-        }
+        manager_untag_unconfigured(m, false);
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
                 const struct tenant_config *wanted = config_tenant(m->config, tenant->name);
@@ -157,8 +164,10 @@ int manager_read_config(struct manager *m, struct failure *f) {
         m->config = TAKE(config);
         m->config_failure = (struct failure){0};
         apply_settings(m);
-        r = apply_config(m, m->config_known ? old : NULL);
+        bool was_known = m->config_known;
         m->config_known = true;
+        manager_untag_unconfigured(m, true);
+        r = apply_config(m, was_known ? old : NULL);
         if (m->listener.manager_changed)
                 m->listener.manager_changed(m->listener_userdata);
         return r < 0 ? fail(f, FAILURE_FAILED, r,

@@ -57,7 +57,7 @@ static int watch_cgroup(const char *path, void *userdata) {
  * watched first, and then looked into. */
 static void appeared(struct manager *m, const char *path) {
         int r = m->kernel->cgroup->walk(m->kernel->data, path, watch_cgroup, m);
-        if (r < 0 && r != -ENOENT)
+        if (r < 0 && r != -ENOENT && r != -ENAMETOOLONG)
                 m->pass.watch.lost = true;
 }
 

@@ -116,6 +116,8 @@ void manager_run(struct manager *m);
  * before a restart; protects what the daemon and the whole host hang on. 0 or negative errno. configure.c's. */
 int manager_apply_config(struct manager *m, bool known);
 int manager_take_state(struct manager *m);
+/* Tenants of a configuration that does not name them any more go; with again also those that could not be untagged. */
+void manager_untag_unconfigured(struct manager *m, bool again);
 /* After a tenant is gone: applies what of the configuration had to wait for that. */
 void manager_apply_waiting(struct manager *m);
 /* As manager_reload, but configured tenants that were untagged by hand stay so. */

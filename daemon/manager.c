@@ -236,12 +236,16 @@ static void refuse_untag(struct manager *m, struct tenant *tenant) {
         struct failure f;
 
         tenant->untagging = false;
+        tenant->refused = true;
         strv_remove(m->untagged, tenant->name);
         m->unsaved = true;
         fail(&f, FAILURE_FAILED, -EIO,
              "%s could not be untagged, and stays a tenant: %s; --force forgets it all the same", tenant->name,
              tenant->reason ? tenant->reason : "no reason is known");
         end_waiting(m, tenant, true, -EIO, &f);
+        log_line(LOG_ERR, NULL, tenant, "could not be untagged, and stays a tenant: %s",
+                 tenant->reason ? tenant->reason : "no reason is known");
+        manager_apply_waiting(m);
 }
 
 static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_state before, int result) {
@@ -374,6 +378,7 @@ bool manager_notice_smt(struct manager *m) {
         if (probed == m->probed)
                 return false;
         m->probed = probed;
+        manager_untag_unconfigured(m, true);
         for (size_t i = 0; i < m->tenants.n; i++)
                 manager_mark(m, m->tenants.tenant[i]);
         if (m->listener.manager_changed)

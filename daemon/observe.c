@@ -134,8 +134,12 @@ static void sort(struct listing *l) {
         pids_sort(&l->loose);
 }
 
-static int list_root(struct listing *l, size_t *n_missing) {
+static int list_root(struct listing *l, size_t *n_missing, bool *left_out) {
         int r = l->kernel->cgroup->walk(l->kernel->data, l->root, list_cgroup, l);
+        if (r == -ENAMETOOLONG) {
+                *left_out = true;
+                r = 0;
+        }
         if (vanished(r)) {
                 (*n_missing)++;
                 r = 0;
@@ -145,7 +149,7 @@ static int list_root(struct listing *l, size_t *n_missing) {
                 if (r > 0) {
                         l->leaders.n = l->threads.n = l->loose.n = 0;
                         l->sampling = l->left_out = false;
-                        return list_root(l, n_missing);
+                        return list_root(l, n_missing, left_out);
                 }
         }
         sort(l);
@@ -185,7 +189,7 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
                                     .all_known = known && known->n > 0,
                                     .counted = counted,
                                     .sampling = known && known->n == 0 && tenant->cookie == 0};
-                int r = list_root(&l, &sight.n_missing);
+                int r = list_root(&l, &sight.n_missing, &sight.too_deep);
                 if (r == 0)
                         r = look_at_listed(tenant, &l, &sight);
                 listing_done(&l);
@@ -302,7 +306,7 @@ int observe_host(const struct kernel *kernel, const struct tenants *tenants, str
 
         int r = kernel->cgroup->walk(kernel->data, "/", list_carriers, &l);
         pids_done(&l.threads);
-        if (r < 0)
+        if (r < 0 && r != -ENAMETOOLONG)
                 return r;
         if (host.n > 0)
                 qsort(host.carrier, host.n, sizeof(*host.carrier), compare_carriers);

@@ -13,6 +13,7 @@ struct sight {
         size_t n_processes;
         size_t n_threads;
         bool threads_known; /* each thread was looked at; otherwise n_threads counts processes alone */
+        bool too_deep;      /* some cgroups are nested so deep that they were left out */
         size_t n_missing;   /* cgroups of the tenant that do not exist */
         struct pids inside; /* sorted: all thread ids listed inside, also of those that were gone a moment later */
 };

@@ -145,7 +145,12 @@ static void conclude_tagged(struct pass_context *c, struct tenant *tenant, const
         tenant->n_threads = sight->n_threads;
         if (note_troubles(tenant, sight, "tagged"))
                 return;
-        if (pass->freeze_note)
+        if (sight->too_deep)
+                tenant_set_state(tenant, TENANT_DEGRADED,
+                                 "cgroups more than %d levels below it, or with a path of more than %d bytes, are not "
+                                 "looked at",
+                                 KERNEL_DEPTH_MAX, KERNEL_PATH_MAX);
+        else if (pass->freeze_note)
                 tenant_set_state(tenant, TENANT_ENFORCED, "%s", pass->freeze_note);
         else if (sight->n_missing > 0)
                 tenant_set_state(tenant, TENANT_ENFORCED, "%zu of %zu cgroups do not exist yet", sight->n_missing,
@@ -226,9 +231,11 @@ static int make_plan(const struct pass_context *c, const struct tenant *tenant, 
                         taken[n++] = c->tenants->tenant[i]->cookie;
         if (n > 1)
                 qsort(taken, n, sizeof(*taken), look_compare_cookies);
+        /* After a restart the tasks of a tenant that is to be untagged are told by the number they were given. */
+        uint64_t cookie = tenant->cookie == 0 && pass->wish != WISH_TAGGED ? tenant->given : tenant->cookie;
         struct plan_input input = {
                 .wish = pass->wish,
-                .cookie = tenant->cookie,
+                .cookie = cookie,
                 .adopted = tenant->adopted,
                 .whole_host = pass->whole_host,
                 .freeze = pass->freeze,
@@ -427,7 +434,7 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
         if (r > 0)
                 return 1;
         /* Where it has no cookie and none can be had, there is none to take back. */
-        if (pass->wish != WISH_TAGGED && tenant->cookie == 0 && (r == -EINVAL || r == -ENODEV))
+        if (pass->wish != WISH_TAGGED && tenant->cookie == 0 && tenant->given == 0 && (r == -EINVAL || r == -ENODEV))
                 r = 0;
         if (r < 0)
                 conclude_error(c, tenant, r);

@@ -245,18 +245,21 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
  * in the configuration is wrong, the file goes again. */
 static int make_persistent(struct manager *m, const char *name, char *const *cgroups, const char *policy,
                            bool as_configured, struct failure *f) {
+        _cleanup_(config_freep) struct config *tried = NULL;
         struct failure ignored;
-        int r = config_write_tenant(m->options.config_root, name, cgroups, policy, f);
+        bool wrote = false;
+        int r = config_load(m->options.config_root, &tried, f);
+        if (r == 0)
+                r = config_write_tenant(m->options.config_root, name, cgroups, policy, &wrote, f);
         if (r < 0 || as_configured)
                 return r;
         bool was_untagged = strv_contains(m->untagged, name);
         strv_remove(m->untagged, name);
         r = manager_read_config(m, f);
-        if (r < 0) {
+        if (r < 0 && wrote)
                 (void) config_remove_tenant(m->options.config_root, name, false, &ignored);
-                if (was_untagged)
-                        (void) strv_extend(&m->untagged, name);
-        }
+        if (r < 0 && was_untagged)
+                (void) strv_extend(&m->untagged, name);
         return r;
 }
 
@@ -347,7 +350,8 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
                 refuse_unknown(name, done, userdata);
                 return;
         }
-        if (manager_core_scheduling(m) == CORE_SCHEDULING_NO_SMT && tenant->cookie != 0 && !force)
+        if (manager_core_scheduling(m) == CORE_SCHEDULING_NO_SMT && (tenant->cookie != 0 || tenant->given != 0) &&
+            !force)
                 r = fail(
                         &f, FAILURE_NOT_SUPPORTED, -ENODEV,
                         "%s cannot be untagged while SMT is not active, for the kernel then lets nobody change cookies; "

@@ -16,6 +16,9 @@ bool tenant_name_valid(const char *name) {
         size_t length = strlen(name);
         if (length == 0 || length > NAME_BYTES_MAX || strchr(name, '/') || !utf8_printable(name))
                 return false;
+        for (const char *c = name; *c; c += utf8_character(c))
+                if (utf8_noncharacter(c))
+                        return false;
         if (name[0] == ' ' || name[length - 1] == ' ')
                 return false;
         return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;

@@ -76,6 +76,7 @@ struct tenant {
         bool wide;           /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
         bool added;          /* the journal is to be told that it is a tenant ... */
         bool turned;         /* ... and which state it is in */
+        bool refused;        /* its tasks could not be untagged */
         bool untagging;      /* it is to be untagged, and forgotten then */
         bool force;          /* ... of a cookie that was set by somebody else too */
 };

@@ -36,6 +36,15 @@ bool utf8_control(const char *s) {
         return (u[0] > 0 && u[0] < 0x20) || u[0] == 0x7f || (u[0] == 0xc2 && u[1] >= 0x80 && u[1] < 0xa0);
 }
 
+bool utf8_noncharacter(const char *s) {
+        const unsigned char *u = (const unsigned char *) s;
+        size_t length = utf8_character(s);
+        bool last = length >= 3 && u[length - 1] >= 0xbe && u[length - 2] == 0xbf;
+        if (last && (length == 3 ? u[0] == 0xef : (u[1] & 0x0f) == 0x0f))
+                return true;
+        return length == 3 && u[0] == 0xef && u[1] == 0xb7 && u[2] >= 0x90 && u[2] <= 0xaf;
+}
+
 bool utf8_printable(const char *s) {
         for (; *s; s += utf8_character(s))
                 if (utf8_character(s) == 0 || utf8_control(s))

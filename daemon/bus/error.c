@@ -29,25 +29,12 @@ int error_set(sd_bus_error *error, const struct failure *f) {
         return sd_bus_error_set(error, names[f->kind], text);
 }
 
-/* The length of the well-formed character at s that D-Bus strings may hold everywhere, or 0: sd-bus refuses the
- * noncharacters (U+FDD0 to U+FDEF, and the last two of each plane), and with them the whole message. */
-static size_t character(const char *s) {
-        const unsigned char *u = (const unsigned char *) s;
-        size_t length = utf8_character(s);
-        bool last = length >= 3 && u[length - 1] >= 0xbe && u[length - 2] == 0xbf;
-        if (last && (length == 3 ? u[0] == 0xef : (u[1] & 0x0f) == 0x0f))
-                return 0;
-        if (length == 3 && u[0] == 0xef && u[1] == 0xb7 && u[2] >= 0x90 && u[2] <= 0xaf)
-                return 0;
-        return length;
-}
-
 char *text_for_bus(const char *text) {
         char *copy = malloc(4 * strlen(text) + 1), *to = copy;
         if (!copy)
                 return NULL;
         while (*text) {
-                size_t length = character(text);
+                size_t length = utf8_noncharacter(text) ? 0 : utf8_character(text);
                 if (length > 0)
                         to = mempcpy(to, text, length);
                 else

@@ -220,11 +220,17 @@ static int list_children(int fd, char **ret_names, size_t *ret_size) {
 /* *ret_seen: whether path was still there. Each cgroup is shown to the visitor before its children are listed: one that
  * sets a watch in it then misses none of them. Its directory is closed before one of them is entered, so that depth
  * takes no descriptors. */
-static int walk(const struct real *real, const char *path, cgroup_visit_t visit, void *userdata, bool *ret_seen) {
+static int walk(const struct real *real, const char *path, unsigned depth, cgroup_visit_t visit, void *userdata,
+                bool *ret_seen) {
         _cleanup_free_ char *names = NULL;
         size_t size = 0;
-        bool seen;
+        bool seen, left_out = false;
         int fd, r;
+
+        if (depth > KERNEL_DEPTH_MAX || strlen(path) > KERNEL_PATH_MAX) {
+                *ret_seen = true;
+                return -ENAMETOOLONG;
+        }
 
         fd = cgroup_open(real, path, O_RDONLY);
         if (vanished(fd)) {
@@ -249,18 +255,19 @@ static int walk(const struct real *real, const char *path, cgroup_visit_t visit,
                         child = NULL;
                         return -ENOMEM;
                 }
-                r = walk(real, child, visit, userdata, &seen);
-                if (r != 0)
+                r = walk(real, child, depth + 1, visit, userdata, &seen);
+                left_out = left_out || r == -ENAMETOOLONG;
+                if (r != 0 && r != -ENAMETOOLONG)
                         return r;
         }
-        return 0;
+        return left_out ? -ENAMETOOLONG : 0;
 }
 
 static int cgroup_walk(void *data, const char *path, cgroup_visit_t visit, void *userdata) {
         bool seen = false;
         int r;
 
-        r = walk(data, path, visit, userdata, &seen);
+        r = walk(data, path, 0, visit, userdata, &seen);
         return r != 0 ? r : seen ? 0 : -ENOENT;
 }
 

@@ -60,11 +60,16 @@ struct cookie_ops {
  * result. */
 typedef int (*cgroup_visit_t)(const char *path, void *userdata);
 
+#define KERNEL_DEPTH_MAX 128
+#define KERNEL_PATH_MAX  4095
+
 struct cgroup_ops {
         /* 0; -ENOENT: nothing there; -ENOTDIR: a file, or no cgroup; -ENAMETOOLONG. */
         int (*find)(void *data, const char *path);
 
-        /* What vanishes meanwhile is left out; -ENOENT when path itself is not there. */
+        /* What vanishes meanwhile is left out; -ENOENT when path itself is not there. -ENAMETOOLONG when all was shown
+         * but what lies more than KERNEL_DEPTH_MAX levels below path, or has a path of more than KERNEL_PATH_MAX bytes:
+         * who nests cgroups without end does not keep the daemon busy with them. */
         int (*walk)(void *data, const char *path, cgroup_visit_t visit, void *userdata);
 
         /* Appends to pids what cgroup.procs (or, with threads, cgroup.threads) lists of this cgroup alone, in the

@@ -196,12 +196,40 @@ static void test_reload(void **state) {
         expect(f->root, MANAGER, "Reload", NULL, "");
         assert_property(f, CORESCHED_PATH, "ConfigurationError", "");
 
+        /* Other cgroups: who is outside now loses the cookie. */
+        world(f, "tenant /elsewhere");
+        pid_t stays = (pid_t) world(f, "spawn /reload 1"), new = (pid_t) world(f, "spawn /elsewhere 1");
+        tag(f, "reload", "/reload");
+        assert_true(world(f, "cookie %d", stays) != 0);
+        write_file(f, "root/etc/coresched/tenants.d/reload.conf", "[Tenant]\nCGroups=/elsewhere\n");
+        expect(f->root, MANAGER, "Reload", NULL, "");
+        tag(f, "reload", "/elsewhere");
+        assert_true(world(f, "cookie %d", new) != 0);
+        assert_true(world(f, "cookie %d", stays) == 0);
+
+        /* A file that went while SMT was off: the tenant goes when it is back. */
+        write_file(f, "root/etc/coresched/tenants.d/gone.conf", "[Tenant]\nCGroups=/reload\n");
+        expect(f->root, MANAGER, "Reload", NULL, "");
+        tag(f, "gone", "/reload");
+        assert_true(world(f, "cookie %d", stays) != 0);
+        world(f, "smt off");
+        remove_file(f, "root/etc/coresched/tenants.d/gone.conf");
+        expect(f->root, MANAGER, "Reload", NULL, "");
+        assert_property(f, TENANT("gone"), "Name", "gone");
+        world(f, "smt on");
+        for (int i = 0; i < 200 && world(f, "cookie %d", stays) != 0; i++)
+                (void) usleep(20000);
+        assert_true(world(f, "cookie %d", stays) == 0);
+
         /* What somebody else wrote is not removed, unless that is wanted. */
         free(expect_error(f->root, 0, "TenantExists", MANAGER, "UntagWithOptions", "sa{sv}", "reload", 1, "Persistent",
                           "b", true));
         assert_property(f, TENANT("reload"), "Origin", "configuration");
         remove_file(f, "root/etc/coresched/tenants.d/reload.conf");
         expect(f->root, MANAGER, "Reload", NULL, "");
+        for (int i = 0; i < 200 && world(f, "cookie %d", new) != 0; i++)
+                (void) usleep(20000);
+        (void) usleep(200000); /* children in flight are waited for */
         free(expect_error(f->root, 0, "NoSuchTenant", MANAGER, "GetTenant", "s", "reload"));
 }
 

@@ -321,6 +321,8 @@ static void test_bad_daemon(void **state) {
 }
 
 /* What is written is read. */
+static bool wrote;
+
 static void test_write(void **state) {
         char path_a[] = "/sys/fs/cgroup/a b//c", path_b[] = "/x.slice/\\x2d\xff;#\"",
              *cgroups[] = {path_a, path_b, NULL};
@@ -329,7 +331,7 @@ static void test_write(void **state) {
         struct failure f = {0};
         char policy[] = "shared";
         for (size_t i = 0; i < ELEMENTS(names); i++) {
-                assert_int_equal(config_write_tenant(root, names[i], cgroups, i % 2 ? policy : NULL, &f), 0);
+                assert_int_equal(config_write_tenant(root, names[i], cgroups, i % 2 ? policy : NULL, &wrote, &f), 0);
                 _cleanup_(config_freep) struct config *config = load();
                 assert_int_equal(config->n_tenants, 1);
                 const struct tenant_config *tenant = config_tenant(config, names[i]);
@@ -355,33 +357,33 @@ static void test_write_again(void **state) {
         char a[] = "/a", b[] = "/b", *first[] = {a, NULL}, *second[] = {b, NULL};
         struct failure f = {0};
         /* Its own file it overwrites. */
-        assert_int_equal(config_write_tenant(root, "t", first, NULL, &f), 0);
-        assert_int_equal(config_write_tenant(root, "t", second, "shared", &f), 0);
+        assert_int_equal(config_write_tenant(root, "t", first, NULL, &wrote, &f), 0);
+        assert_int_equal(config_write_tenant(root, "t", second, "shared", &wrote, &f), 0);
         _cleanup_(config_freep) struct config *config = load();
         assert_string_equal(config_tenant(config, "t")->cgroups[0], "/b");
 
         /* Others' it leaves, */
         scratch_write(root, ETC "tenants.d/t.conf", "# by hand\n[Tenant]\nCGroups=b # same\n");
-        assert_int_equal(config_write_tenant(root, "t", second, NULL, &f), 0);
+        assert_int_equal(config_write_tenant(root, "t", second, NULL, &wrote, &f), 0);
         _cleanup_free_ char *text = scratch_read(root, ETC "tenants.d/t.conf");
         assert_string_equal(text, "# by hand\n[Tenant]\nCGroups=b # same\n");
-        assert_int_equal(config_write_tenant(root, "t", second, "shared", &f), -EEXIST);
+        assert_int_equal(config_write_tenant(root, "t", second, "shared", &wrote, &f), -EEXIST);
         assert_int_equal(f.kind, FAILURE_TENANT_EXISTS);
-        assert_int_equal(config_write_tenant(root, "t", first, NULL, &f), -EEXIST);
+        assert_int_equal(config_write_tenant(root, "t", first, NULL, &wrote, &f), -EEXIST);
         assert_int_equal(config_remove_tenant(root, "t", false, &f), -EEXIST); /* somebody else wrote it */
         assert_int_equal(config_remove_tenant(root, "t", true, &f), 0);
 
         /* wherever they are, and by whatever name, */
         scratch_write(root, LIB "tenants.d/t\\x20u.conf", "[Tenant]\nCGroups=/b\n");
         scratch_write(root, ETC "tenants.d/v w.conf", "[Tenant]\nCGroups=/c\n");
-        assert_int_equal(config_write_tenant(root, "t u", first, NULL, &f), -EEXIST);
-        assert_int_equal(config_write_tenant(root, "v w", first, NULL, &f), -EEXIST);
+        assert_int_equal(config_write_tenant(root, "t u", first, NULL, &wrote, &f), -EEXIST);
+        assert_int_equal(config_write_tenant(root, "v w", first, NULL, &wrote, &f), -EEXIST);
         assert_int_equal(config_remove_tenant(root, "t u", false, &f), -EROFS);
         assert_int_equal(config_remove_tenant(root, "v w", true, &f), 0);
 
         /* also those that remove one. */
         scratch_write(root, ETC "tenants.d/t\\x20u.conf", "");
-        assert_int_equal(config_write_tenant(root, "t u", first, NULL, &f), -EEXIST);
+        assert_int_equal(config_write_tenant(root, "t u", first, NULL, &wrote, &f), -EEXIST);
         _cleanup_(config_freep) struct config *masked = load();
         assert_int_equal(masked->n_tenants, 0);
 }
@@ -390,16 +392,16 @@ static void test_write_refused(void **state) {
         char a[] = "/a", slash[] = "/", up[] = "/a/..", *good[] = {a, NULL}, *top[] = {slash, NULL},
              *bad[] = {up, NULL};
         struct failure f = {0};
-        assert_int_equal(config_write_tenant(root, "a/b", good, NULL, &f), -EINVAL);
+        assert_int_equal(config_write_tenant(root, "a/b", good, NULL, &wrote, &f), -EINVAL);
         assert_int_equal(f.kind, FAILURE_INVALID_NAME);
-        assert_int_equal(config_write_tenant(root, "a", top, NULL, &f), -EINVAL);
+        assert_int_equal(config_write_tenant(root, "a", top, NULL, &wrote, &f), -EINVAL);
         assert_int_equal(f.kind, FAILURE_INVALID_CGROUP);
-        assert_int_equal(config_write_tenant(root, "a", bad, NULL, &f), -EINVAL);
-        assert_int_equal(config_write_tenant(root, "a", NULL, NULL, &f), -EINVAL);
+        assert_int_equal(config_write_tenant(root, "a", bad, NULL, &wrote, &f), -EINVAL);
+        assert_int_equal(config_write_tenant(root, "a", NULL, NULL, &wrote, &f), -EINVAL);
         char below[] = "/a/b", *nested[] = {below, a, NULL};
-        assert_int_equal(config_write_tenant(root, "a", nested, NULL, &f), -EINVAL);
+        assert_int_equal(config_write_tenant(root, "a", nested, NULL, &wrote, &f), -EINVAL);
         assert_int_equal(f.kind, FAILURE_INVALID_CGROUP);
-        assert_int_equal(config_write_tenant(root, "a", good, "a;b", &f), -EINVAL);
+        assert_int_equal(config_write_tenant(root, "a", good, "a;b", &wrote, &f), -EINVAL);
         assert_int_equal(f.kind, FAILURE_INVALID_POLICY);
 
         /* The longest line is read, and none longer written. */
@@ -407,24 +409,24 @@ static void test_write_refused(void **state) {
         for (size_t i = 0; i < 992; i++)
                 path[i] = i % 100 == 0 ? '/' : 'a';
         path[992] = '\0';
-        assert_int_equal(config_write_tenant(root, "a", longest, NULL, &f), 0);
+        assert_int_equal(config_write_tenant(root, "a", longest, NULL, &wrote, &f), 0);
         _cleanup_(config_freep) struct config *config = load();
         assert_string_equal(config_tenant(config, "a")->cgroups[0], path);
         strcpy(path + 992, "a");
-        assert_int_equal(config_write_tenant(root, "a", longest, NULL, &f), -EINVAL);
+        assert_int_equal(config_write_tenant(root, "a", longest, NULL, &wrote, &f), -EINVAL);
         assert_int_equal(f.kind, FAILURE_INVALID_CGROUP);
 
         /* A name that is too long for a file, and a place that cannot be written to, leave nothing. */
         char name[256];
         memset(name, 'a', 255);
         name[255] = '\0';
-        assert_int_equal(config_write_tenant(root, name, good, NULL, &f), -ENAMETOOLONG);
+        assert_int_equal(config_write_tenant(root, name, good, NULL, &wrote, &f), -ENAMETOOLONG);
         assert_int_equal(f.kind, FAILURE_INVALID_NAME);
         assert_int_equal(config_remove_tenant(root, "a", false, &f), 0);
         assert_int_equal(rmdir(scratch_path(root, ETC "tenants.d")), 0);
         assert_int_equal(rmdir(scratch_path(root, "etc/coresched")), 0);
         scratch_write(root, "etc/coresched", "in the way");
-        assert_int_equal(config_write_tenant(root, "a", good, NULL, &f), -ENOTDIR);
+        assert_int_equal(config_write_tenant(root, "a", good, NULL, &wrote, &f), -ENOTDIR);
 }
 
 static void test_many(void **state) {
