@@ -67,7 +67,8 @@ static int follow_cgroup(struct manager *m, struct tenant *tenant, const char *p
         do {
                 n_waits = strv_length(tenant->waits_at);
                 r = m->kernel->cgroup->walk(m->kernel->data, path, watch_cgroup, m);
-                if (r == -ENOENT)
+                /* Not every kernel tells of a cgroup's own end: its parent does. */
+                if (r == -ENOENT || (r == 0 && tenant->transient))
                         r = wait_at_ancestor(m, tenant, path);
         } while (r == 0 && strv_length(tenant->waits_at) > n_waits);
         return r;
