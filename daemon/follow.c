@@ -19,6 +19,8 @@ static int watch_cgroup(const char *path, void *userdata) {
 
 static int unwatch_cgroup(const char *path, void *userdata) {
         struct manager *m = userdata;
+        if (manager_has_patterns(m))
+                return 0;
         m->kernel->cgroup_events->unwatch(m->kernel->data, path);
         return 0;
 }
@@ -44,7 +46,7 @@ static int wait_at_ancestor(struct manager *m, struct tenant *tenant, const char
 /* Does somebody else need the watch on this cgroup? */
 static bool needed_by_others(const struct manager *m, const struct tenant *tenant, const char *path) {
         const struct tenant *owner = tenants_of_cgroup(&m->tenants, path);
-        if (owner && owner != tenant)
+        if ((owner && owner != tenant) || manager_has_patterns(m))
                 return true;
         for (size_t i = 0; i < m->tenants.n; i++)
                 if (m->tenants.tenant[i] != tenant && strv_contains(m->tenants.tenant[i]->waits_at, path))
@@ -100,6 +102,29 @@ static void renew(struct manager *m, struct tenant *tenant) {
         manager_mark_soon(m, tenant);
 }
 
+int manager_follow_all(struct manager *m) {
+        int r = m->kernel->cgroup->walk(m->kernel->data, "/", watch_cgroup, m);
+        if (r < 0)
+                log_line(LOG_WARNING, NULL, NULL, "Not all cgroups can be watched (%s): some that match are missed.",
+                         r == -ENOSPC ? "fs.inotify.max_user_watches is reached" : strerrordesc_np(-r));
+        return r;
+}
+
+static int appear(const char *path, void *userdata) {
+        manager_cgroup_appeared(userdata, path);
+        return 0;
+}
+
+/* For the patterns: what was made in it before it was watched has no event. */
+static void match(struct manager *m, const struct cgroup_event *event) {
+        if (event->kind == CGROUP_EVENT_REMOVED)
+                manager_cgroup_gone(m, event->path);
+        if (event->kind != CGROUP_EVENT_CREATED || !manager_has_patterns(m))
+                return;
+        (void) m->kernel->cgroup->walk(m->kernel->data, event->path, watch_cgroup, m);
+        (void) m->kernel->cgroup->walk(m->kernel->data, event->path, appear, m);
+}
+
 static void on_cgroup_event(struct manager *m, const struct cgroup_event *event) {
         struct tenant *tenant = tenants_of_cgroup(&m->tenants, event->path);
 
@@ -115,6 +140,7 @@ static void on_cgroup_event(struct manager *m, const struct cgroup_event *event)
                         for (char **path = m->tenants.tenant[i]->cgroups; path && *path; path++)
                                 if (cgroup_path_within(*path, event->path))
                                         renew(m, m->tenants.tenant[i]);
+        match(m, event);
 }
 
 static int on_cgroup_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
@@ -126,10 +152,11 @@ static int on_cgroup_io(sd_event_source *source, int fd, uint32_t revents, void 
              n++) {
                 if (r == 1)
                         on_cgroup_event(m, &event);
-                else if (r == -ENOBUFS)
+                else if (r == -ENOBUFS) {
                         for (size_t i = 0; i < m->tenants.n; i++)
                                 renew(m, m->tenants.tenant[i]);
-                else {
+                        manager_match_all(m);
+                } else {
                         log_line(LOG_ERR, NULL, NULL, "Cannot read the events of cgroups: %s", strerrordesc_np(-r));
                         return r;
                 }

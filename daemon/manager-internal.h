@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What the files of the manager share: manager.c (loop, passes), configure.c, follow.c, requests.c (what callers ask
- * for), verify.c. No other room includes this. */
+/* What the files of the manager share: manager.c (loop, passes), configure.c, follow.c, patterns.c, requests.c (what
+ * callers ask for), verify.c. No other room includes this. */
 #include "manager.h"
 #include "pass.h"
 #include "realtime.h"
@@ -27,6 +27,9 @@ struct manager {
         bool config_known; /* else it is the built-in one, as the files were wrong at the start */
         struct tenants tenants;
         char **untagged; /* configured tenants that were untagged by hand */
+        char **left;     /* cgroups of others that were: patterns leave them alone until they go, or a reload */
+        char **told;     /* cgroups that match, and of which it was told why they are made no tenant */
+        bool rematch;    /* a tenant that was in the way of a match is gone */
         struct pass_context pass;
         struct waiter *waiters;
         char **protected; /* cgroups that may not be tenants, nor hold or lie in one */
@@ -56,6 +59,8 @@ void manager_mark_soon(struct manager *m, struct tenant *tenant);
 /* Renews the watches on the tenant's cgroups; forgets them. follow.c's. */
 void manager_follow(struct manager *m, struct tenant *tenant);
 void manager_unfollow(struct manager *m, struct tenant *tenant);
+/* Watches all cgroups there are; from then on those that appear, too. */
+int manager_follow_all(struct manager *m);
 int manager_follow_start(struct manager *m);
 
 /* Has SMT been switched? Then all tenants are to be looked at. */
@@ -83,6 +88,32 @@ void manager_apply_waiting(struct manager *m);
 /* As manager_reload, but configured tenants that were untagged by hand stay so. */
 int manager_read_config(struct manager *m, struct failure *f);
 int manager_protect_host(struct manager *m);
+
+/* ---- patterns.c's: tenants that policies' Match= makes ---- */
+
+/* Is there any policy whose patterns are in force? Then the whole tree of cgroups is watched. */
+bool manager_has_patterns(const struct manager *m);
+
+/* A cgroup (normalized path) has appeared: makes it a tenant, or part of one, where a pattern wants that. Harmless for
+ * one that was there before. */
+void manager_cgroup_appeared(struct manager *m, const char *path);
+
+/* A cgroup is gone, or was and is there anew: a tenant of several loses it. */
+void manager_cgroup_gone(struct manager *m, const char *path);
+
+/* All cgroups of the host, as if they had just appeared: at the start, after a reload, and when events were lost. */
+void manager_match_all(struct manager *m);
+
+/* As manager_match_all, when a tenant that was in the way of a match is gone. */
+void manager_rematch(struct manager *m);
+
+/* Before configured tenants are made: those of patterns that are in their way, or that no pattern wants any more, go.
+ */
+int manager_review_patterns(struct manager *m);
+
+/* The tenant is untagged by hand: patterns leave its cgroups alone; that failed: they do not. 0 or -ENOMEM. */
+int manager_leave(struct manager *m, const struct tenant *tenant);
+void manager_unleave(struct manager *m, const struct tenant *tenant);
 
 /* May these cgroups (normalized) be those of a tenant? self: the tenant they are meant for, or NULL. requests.c's. */
 int manager_check_cgroups(struct manager *m, const struct tenant *self, char *const *cgroups, struct failure *f);

@@ -72,7 +72,7 @@ static void tell_changed(struct manager *m, struct tenant *tenant) {
 
 static int save(void *userdata) {
         struct manager *m = userdata;
-        int r = state_save(m->options.state_dir, &m->tenants, m->untagged);
+        int r = state_save(m->options.state_dir, &m->tenants, m->untagged, m->left);
         if (r < 0)
                 log_line(LOG_ERR, NULL, NULL,
                          "Cannot save the state in %s: %s; after a restart of the daemon, tags made "
@@ -160,6 +160,7 @@ void manager_drop(struct manager *m, struct tenant *tenant) {
 
         manager_unfollow(m, tenant);
         tenants_remove(&m->tenants, tenant->name);
+        m->rematch = m->rematch || tenant->blocks;
         tell_changed(m, tenant);
         log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_REMOVED, tenant, "is no tenant any more.");
         if (m->listener.tenant_removed)
@@ -237,6 +238,7 @@ static void refuse_untag(struct manager *m, struct tenant *tenant) {
 
         tenant->untagging = false;
         strv_remove(m->untagged, tenant->name);
+        manager_unleave(m, tenant);
         m->unsaved = true;
         fail(&f, FAILURE_FAILED, -EIO,
              "%s could not be untagged, and stays a tenant: %s; --force forgets it all the same", tenant->name,
@@ -316,6 +318,7 @@ void manager_run(struct manager *m) {
                 run_tenant(m, tenant, now);
         if (sweeps)
                 manager_end_sweep(m, now);
+        manager_rematch(m);
         host_done(&m->pass.host);
         m->pass.host_seen = false;
         tell(m);
@@ -425,6 +428,8 @@ void manager_free(struct manager *m) {
                 (void) save(m);
         tenants_done(&m->tenants);
         strv_free(m->untagged);
+        strv_free(m->left);
+        strv_free(m->told);
         strv_free(m->protected);
         host_done(&m->pass.host);
         config_free(m->config);

@@ -263,8 +263,11 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
         enum origin origin = request->persistent || as_configured ? ORIGIN_CONFIGURATION : ORIGIN_RUNTIME;
         if (tenant) {
                 r = manager_change(m, tenant, tenant->cgroups, policy);
-                tenant->origin = origin == ORIGIN_CONFIGURATION ? origin : tenant->origin;
-                tenant->transient = tenant->transient && origin == ORIGIN_RUNTIME;
+                if (origin == ORIGIN_CONFIGURATION) {
+                        tenant->origin = origin;
+                        (void) tenant_set_pattern(tenant, NULL);
+                }
+                tenant->transient = tenant->transient && origin != ORIGIN_CONFIGURATION;
         } else {
                 r = tenant_new(request->name, cgroups, policy, origin, &created);
                 if (r == 0) {
@@ -341,6 +344,8 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
                 r = remove_file(m, name, &f);
         } else if (r == 0 && config_tenant(m->config, name) && !strv_contains(m->untagged, name) &&
                    strv_extend(&m->untagged, name) < 0)
+                r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        if (r == 0 && manager_leave(m, tenant) < 0)
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
         m->unsaved = m->unsaved || strv_contains(m->untagged, name);
         if (r == 0 && manager_wait(m, tenant, true, done, userdata) < 0)

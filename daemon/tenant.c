@@ -28,12 +28,22 @@ void tenant_free(struct tenant *tenant) {
         free(tenant->name);
         strv_free(tenant->cgroups);
         free(tenant->policy);
+        free(tenant->pattern);
         free(tenant->reason);
         strv_free(tenant->frozen);
         given_done(&tenant->unfinished);
         strv_free(tenant->waits_at);
         pids_done(&tenant->members);
         free(tenant);
+}
+
+int tenant_set_pattern(struct tenant *tenant, const char *pattern) {
+        char *copy = pattern ? strdup(pattern) : NULL;
+        if (pattern && !copy)
+                return -ENOMEM;
+        free(tenant->pattern);
+        tenant->pattern = copy;
+        return 0;
 }
 
 void tenant_set_state(struct tenant *tenant, enum tenant_state state, const char *reason, ...) {

@@ -32,6 +32,7 @@ struct tenant {
         char **cgroups; /* normalized; they need not exist yet */
         char *policy;   /* as asked for: NULL for the default one */
         enum origin origin;
+        char *pattern;  /* ORIGIN_PATTERN: the policy whose Match= made it; else NULL */
         bool transient; /* it ends when none of its cgroups is there any more ... */
         bool lived;     /* ... after one has been */
 
@@ -71,6 +72,7 @@ struct tenant {
         bool added;      /* the journal is to be told that it is a tenant ... */
         bool turned;     /* ... and which state it is in */
         char **waits_at; /* cgroups watched because one of the tenant's does not exist yet */
+        bool blocks;     /* it is in the way of what a pattern would make a tenant */
         bool untagging;  /* it is to be untagged, and forgotten then */
         bool force;      /* ... of a cookie that was set by somebody else too */
         bool over;       /* ... and in any case: its cgroups are gone */
@@ -82,6 +84,9 @@ void tenant_free(struct tenant *tenant);
 static inline void tenant_freep(struct tenant **tenant) {
         tenant_free(*tenant);
 }
+
+/* Sets the policy whose Match= made the tenant (NULL: none any more). 0 or -ENOMEM. */
+int tenant_set_pattern(struct tenant *tenant, const char *pattern);
 
 /* Sets state and reason (printf; NULL for none) and marks the tenant changed if they differ from what they were. */
 void tenant_set_state(struct tenant *tenant, enum tenant_state state, const char *reason, ...) _printf_(3, 4);

@@ -16,6 +16,7 @@
  *   smt on|off                     switches SMT
  *   kernel full|none|denied        core scheduling in the kernel: there, not built in, denied by a security module
  *   fail FUNCTION SKIP COUNT ERRNO makes calls fail (the names of functions are the simulation's)
+ *   unseen COMMAND                 the same, and the events of it are lost
  *   violation                      what the daemon did that it may not, or nothing */
 #include "coreschedd.h"
 #include "failure.h"
@@ -80,6 +81,11 @@ static int obey(const char *command, char *text, size_t size) {
         unsigned a, b, n;
         int error;
 
+        if (strncmp(command, "unseen ", 7) == 0) {
+                int r = obey(command + 7, text, size);
+                sim_lose_events(sim);
+                return r;
+        }
         if (sscanf(command, "tenant %4095s", path) == 1)
                 return make(path, true);
         if (sscanf(command, "cgroup %4095s", path) == 1)

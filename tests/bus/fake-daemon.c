@@ -78,7 +78,7 @@ static int tenant_string(sd_bus *bus, const char *path, const char *interface, c
         const struct fake_tenant *t = userdata;
         const char *value = strcmp(property, "Name") == 0          ? t->name
                             : strcmp(property, "Policy") == 0      ? t->policy
-                            : strcmp(property, "Origin") == 0      ? "runtime"
+                            : strcmp(property, "Origin") == 0      ? is(t->name, "pattern-*") ? "pattern" : "runtime"
                             : strcmp(property, "Isolation") == 0   ? is(t->name, "exposed-*") ? "none" : "cookie"
                             : strcmp(property, "State") == 0       ? state_of(t->name)
                             : strcmp(property, "StateReason") == 0 ? reason_of(t)
@@ -104,7 +104,7 @@ static int tenant_cgroups(sd_bus *bus, const char *path, const char *interface, 
 }
 
 static int tenant_flag(sd_bus *bus, const char *path, const char *interface, const char *property,
-                          sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+                       sd_bus_message *reply, void *userdata, sd_bus_error *error) {
         const struct fake_tenant *t = userdata;
         bool value = strcmp(property, "Adopted") == 0 ? is(t->name, "adopted-*") : is(t->name, "transient-*");
         return sd_bus_message_append(reply, "b", value);
@@ -372,7 +372,9 @@ static int manager_smt_active(sd_bus *bus, const char *path, const char *interfa
 
 static int manager_policies(sd_bus *bus, const char *path, const char *interface, const char *property,
                             sd_bus_message *reply, void *userdata, sd_bus_error *error) {
-        return sd_bus_message_append(reply, "as", 2, "shared", "strict");
+        return strcmp(property, "Policies") == 0 ? sd_bus_message_append(reply, "as", 3, "shared", "strict", "vm-host")
+               : strcmp(property, "Patterns") == 0 ? sd_bus_message_append(reply, "as", 2, "strict", "vm-host")
+                                                   : sd_bus_message_append(reply, "as", 1, "vm-host");
 }
 
 static const sd_bus_vtable manager_vtable[] = {
@@ -389,6 +391,8 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("SmtActive", "b", manager_smt_active, 0, 0),
         SD_BUS_PROPERTY("DefaultPolicy", "s", manager_string, 0, 0),
         SD_BUS_PROPERTY("Policies", "as", manager_policies, 0, 0),
+        SD_BUS_PROPERTY("Patterns", "as", manager_policies, 0, 0),
+        SD_BUS_PROPERTY("ActivePatterns", "as", manager_policies, 0, 0),
         SD_BUS_VTABLE_END,
 };
 
