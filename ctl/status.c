@@ -143,6 +143,8 @@ static int print_tenant(const struct options *options, json_object *tenant) {
         if (strcmp(origin, "runtime") == 0)
                 origin = json_truth(tenant, "Transient") ? "runtime: until its cgroups are gone"
                                                          : "runtime: until untagged or reboot";
+        else if (strcmp(origin, "pattern") == 0)
+                origin = "pattern: as long as its cgroups match a policy's Match=";
         view_field("origin", origin);
         return 0;
 }
