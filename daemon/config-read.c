@@ -127,7 +127,7 @@ static int read_daemon_entry(const struct ini_entry *entry, void *userdata, stru
         struct reader *reader = userdata;
         struct config *config = reader->daemon;
         if (strcmp(entry->key, "DefaultPolicy") == 0)
-                return set_policy_name(reader, entry, config, &config->default_policy, f);
+                return set_policy_name(reader, entry, reader->policies, &config->default_policy, f);
         if (strcmp(entry->key, "FreezeTimeoutSec") == 0)
                 return set_usec(reader, entry, 1, 60, USEC_PER_SEC, &config->freeze_timeout, f);
         if (strcmp(entry->key, "Patterns") == 0)
@@ -314,7 +314,7 @@ static int read_tenant_entry(const struct ini_entry *entry, void *userdata, stru
 }
 
 int config_read_daemon(const char *path, struct config *config, struct failure *f) {
-        struct reader reader = {.path = path, .daemon = config};
+        struct reader reader = {.path = path, .daemon = config, .policies = config};
         return ini_read(path, daemon_keys, read_daemon_entry, &reader, f);
 }
 

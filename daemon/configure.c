@@ -156,7 +156,8 @@ int manager_read_config(struct manager *m, struct failure *f) {
 }
 
 int manager_reload(struct manager *m, struct failure *f) {
-        _cleanup_strv_ char **untagged = TAKE(m->untagged), **left = TAKE(m->left), **told = TAKE(m->told);
+        _cleanup_strv_ char **untagged = TAKE(m->untagged), **left = TAKE(m->left);
+        strv_free(TAKE(m->told));
         int r = manager_read_config(m, f);
         if (r < 0) {
                 m->untagged = TAKE(untagged);
