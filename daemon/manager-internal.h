@@ -115,6 +115,9 @@ int manager_review_patterns(struct manager *m);
 int manager_leave(struct manager *m, const struct tenant *tenant);
 void manager_unleave(struct manager *m, const struct tenant *tenant);
 
+/* Is it, or does it hold or lie in, a cgroup that may be no tenant? requests.c's. */
+bool manager_is_protected(const struct manager *m, const char *path);
+
 /* May these cgroups (normalized) be those of a tenant? self: the tenant they are meant for, or NULL. requests.c's. */
 int manager_check_cgroups(struct manager *m, const struct tenant *self, char *const *cgroups, struct failure *f);
 

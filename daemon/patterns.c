@@ -41,6 +41,10 @@ static bool is_configured(const struct manager *m, const char *path) {
         return false;
 }
 
+static bool is_made_by(const struct tenant *tenant, const struct policy *policy) {
+        return tenant->origin == ORIGIN_PATTERN && strcmp(tenant->pattern, policy->name) == 0;
+}
+
 /* ---- what appears ---- */
 
 /* Is it a tenant's, or in the way of one? A match within a tenant does not split it. */
@@ -66,16 +70,19 @@ static char *free_name(const struct manager *m, const char *path) {
         return NULL;
 }
 
-/* Another cgroup for a tenant of many. */
+/* Another cgroup for a tenant of many, of which some may just have gone. */
 static int join(struct manager *m, struct tenant *tenant, const char *path, const struct match *match,
                 struct failure *f) {
         _cleanup_strv_ char **cgroups = NULL;
         tenant->blocks = tenant->blocks || tenant->untagging || tenant->origin != ORIGIN_PATTERN;
         if (tenant->untagging)
                 return 0;
-        if (tenant->origin != ORIGIN_PATTERN || strcmp(tenant->pattern, match->policy->name) != 0)
+        if (!is_made_by(tenant, match->policy))
                 return fail(f, FAILURE_TENANT_EXISTS, -EEXIST, "there is another tenant of its name, %s", tenant->name);
-        int r = strv_copy(tenant->cgroups, &cgroups);
+        int r = 0;
+        for (char **c = tenant->cgroups; r == 0 && *c; c++)
+                if (manager_has_cgroup(m, *c))
+                        r = strv_extend(&cgroups, *c);
         if (r == 0)
                 r = strv_extend(&cgroups, path);
         if (r == 0)
@@ -188,15 +195,48 @@ void manager_cgroup_gone(struct manager *m, const char *path) {
 
 /* ---- what the configuration changes ---- */
 
+/* Would a pattern make it a tenant, if none had made others? 1, 0, -ENOMEM. */
+static int is_eligible(const struct manager *m, const char *path) {
+        _cleanup_(match_done) struct match match = {0};
+        int r = find_match(m, path, &match);
+        if (r <= 0)
+                return r;
+        if (!match.name || is_configured(m, path) || strv_contains(m->left, path) || manager_is_protected(m, path))
+                return 0;
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                const struct tenant *tenant = m->tenants.tenant[i];
+                for (char **c = tenant->cgroups; tenant->origin != ORIGIN_PATTERN && *c; c++)
+                        if (cgroup_path_within(*c, path) || cgroup_path_within(path, *c))
+                                return 0;
+        }
+        const struct tenant *namesake = match.shared ? tenants_find(&m->tenants, match.name) : NULL;
+        return namesake ? is_made_by(namesake, match.policy) : !match.shared || !config_tenant(m->config, match.name);
+}
+
+/* Does it lie in what a pattern would make a tenant? 1, 0, -ENOMEM. */
+static int is_nested(const struct manager *m, const char *path) {
+        _cleanup_free_ char *ancestor = strdup(path);
+        int r = ancestor ? 0 : -ENOMEM;
+        while (r == 0) {
+                char *slash = strrchr(ancestor, '/');
+                if (slash == ancestor)
+                        break;
+                *slash = '\0';
+                r = is_eligible(m, ancestor);
+        }
+        return r;
+}
+
 /* Would the cgroup be made part of this tenant by the configuration of now? 1, 0, -ENOMEM. */
 static int is_wanted(const struct manager *m, const struct tenant *tenant, const char *path) {
         _cleanup_(match_done) struct match match = {0};
         int r = is_configured(m, path) ? 0 : find_match(m, path, &match);
-        if (r <= 0)
-                return r;
-        bool named =
-                match.shared ? match.name && strcmp(match.name, tenant->name) == 0 : strv_length(tenant->cgroups) == 1;
-        return named && strcmp(match.policy->name, tenant->pattern) == 0;
+        if (r <= 0 || !is_made_by(tenant, match.policy))
+                return r < 0 ? r : 0;
+        if (match.shared ? !match.name || strcmp(match.name, tenant->name) != 0 : strv_length(tenant->cgroups) > 1)
+                return 0;
+        r = is_nested(m, path);
+        return r < 0 ? r : r == 0;
 }
 
 static int review(struct manager *m, struct tenant *tenant) {

@@ -56,6 +56,13 @@ enum isolation manager_isolation(struct manager *m, const struct tenant *tenant)
 
 /* ---- checking ---- */
 
+bool manager_is_protected(const struct manager *m, const char *path) {
+        for (char **p = m->protected; p && *p; p++)
+                if (cgroup_path_within(*p, path) || cgroup_path_within(path, *p))
+                        return true;
+        return false;
+}
+
 static int check_cgroup(struct manager *m, const struct tenant *self, const char *path, struct failure *f) {
         if (strcmp(path, "/") == 0)
                 return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
