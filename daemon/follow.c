@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which cgroups are watched, and what their events make dirty. A tenant's cgroups are watched, all of them; of one that
- * does not exist, the nearest ancestor that does. */
+/* The cgroups of the whole host are watched while there are tenants, or patterns that would make some: what appears,
+ * goes, and is moved into makes hints for its tenant. What is moved anywhere else may have left a tenant, and taken its
+ * cookie along. */
 #include "log.h"
 #include "manager-internal.h"
-#include "selector.h"
 #include "strv.h"
 #include <errno.h>
 #include <string.h>
@@ -11,136 +11,76 @@
 /* Somebody who makes and removes cgroups without a pause does not keep callers waiting. */
 #define EVENTS_A_TURN 1000
 
+/* Looking at cgroups of no tenant takes at most one part in so many of the time. */
+#define ELSEWHERE_SHARE 10
+#define ELSEWHERE_MAX   1000
+#define ELSEWHERE_PAUSE (5 * USEC_PER_MSEC)
+
+/* The tenant of the cgroup; of one that is being untagged it is, in a moment, no tenant's. */
+static struct tenant *find_owner(const struct manager *m, const char *path) {
+        struct tenant *tenant = tenants_of_cgroup(&m->tenants, path);
+        return tenant && !tenant->untagging ? tenant : NULL;
+}
+
+/* Something may be new in this cgroup. */
+static void hint_cgroup(struct manager *m, const char *path) {
+        struct tenant *tenant = find_owner(m, path);
+        char ***paths = tenant ? &tenant->hinted_cgroups : &m->elsewhere;
+
+        if (tenant && !manager_is_followed(tenant))
+                return;
+        if (!tenant && strv_length(m->elsewhere) >= ELSEWHERE_MAX)
+                return; /* who left is found by the next check */
+        if (!strv_contains(*paths, path) && strv_extend(paths, path) < 0)
+                m->pass.watch.lost = true;
+        else if (tenant)
+                m->hinted = true;
+}
+
 static int watch_cgroup(const char *path, void *userdata) {
         struct manager *m = userdata;
         int r = m->kernel->cgroup_events->watch(m->kernel->data, path);
-        return r == -ENOENT ? 0 : r;
-}
 
-static int unwatch_cgroup(const char *path, void *userdata) {
-        struct manager *m = userdata;
-        if (manager_has_patterns(m))
+        if (r == -ENOENT)
                 return 0;
-        m->kernel->cgroup_events->unwatch(m->kernel->data, path);
-        return 0;
-}
-
-/* Watches the nearest ancestor of path that exists. */
-static int wait_at_ancestor(struct manager *m, struct tenant *tenant, const char *path) {
-        _cleanup_free_ char *ancestor = strdup(path);
-        if (!ancestor)
-                return -ENOMEM;
-        for (;;) {
-                char *slash = strrchr(ancestor, '/');
-                if (!slash)
-                        return -ENOENT;
-                slash[slash == ancestor] = '\0';
-                int r = m->kernel->cgroup_events->watch(m->kernel->data, ancestor);
-                if (r == 0)
-                        return strv_contains(tenant->waits_at, ancestor) ? 0 : strv_extend(&tenant->waits_at, ancestor);
-                if (r != -ENOENT || slash == ancestor)
-                        return r;
+        if (r < 0 && !m->blind) {
+                m->blind = m->pass.watch.execs = true;
+                log_line(LOG_WARNING, NULL, NULL,
+                         "Not all cgroups can be watched (%s): a process that is moved into a tenant is found when it "
+                         "executes a program, or at the next check.",
+                         r == -ENOSPC ? "fs.inotify.max_user_watches is reached" : strerrordesc_np(-r));
         }
-}
-
-/* Does somebody else need the watch on this cgroup? */
-static bool needed_by_others(const struct manager *m, const struct tenant *tenant, const char *path) {
-        const struct tenant *owner = tenants_of_cgroup(&m->tenants, path);
-        if ((owner && owner != tenant) || manager_has_patterns(m))
-                return true;
-        for (size_t i = 0; i < m->tenants.n; i++)
-                if (m->tenants.tenant[i] != tenant && strv_contains(m->tenants.tenant[i]->waits_at, path))
-                        return true;
-        return false;
-}
-
-/* Ends the watches on ancestors, but for those that are waited at still. */
-static void stop_waiting(struct manager *m, struct tenant *tenant, char *const *waited_at) {
-        for (; waited_at && *waited_at; waited_at++)
-                if (!strv_contains(tenant->waits_at, *waited_at) && !needed_by_others(m, tenant, *waited_at))
-                        m->kernel->cgroup_events->unwatch(m->kernel->data, *waited_at);
-}
-
-/* Watches one of the tenant's cgroups and all below it. What was made before its parent was watched has no event: so
- * the parent is watched first, and then looked into. */
-static int follow_cgroup(struct manager *m, struct tenant *tenant, const char *path) {
-        size_t n_waits;
-        int r;
-        do {
-                n_waits = strv_length(tenant->waits_at);
-                r = m->kernel->cgroup->walk(m->kernel->data, path, watch_cgroup, m);
-                /* Not every kernel tells of a cgroup's own end: its parent does. */
-                if (r == -ENOENT || (r == 0 && tenant->transient))
-                        r = wait_at_ancestor(m, tenant, path);
-        } while (r == 0 && strv_length(tenant->waits_at) > n_waits);
-        return r;
-}
-
-void manager_follow(struct manager *m, struct tenant *tenant) {
-        _cleanup_strv_ char **waited_at = TAKE(tenant->waits_at);
-        int r = 0;
-
-        tenant->fresh = false;
-        for (char **path = tenant->cgroups; r == 0 && path && *path; path++)
-                r = follow_cgroup(m, tenant, *path);
-        stop_waiting(m, tenant, waited_at);
-        if (r < 0)
-                log_line(LOG_WARNING, NULL, tenant,
-                         "its cgroups cannot be watched (%s): tasks that join are found at the next verification only.",
-                         r == -ENOSPC ? "fs.inotify.max_user_watches is reached" : strerrordesc_np(-r));
-}
-
-void manager_unfollow(struct manager *m, struct tenant *tenant) {
-        for (char **path = tenant->cgroups; path && *path; path++)
-                (void) m->kernel->cgroup->walk(m->kernel->data, *path, unwatch_cgroup, m);
-        _cleanup_strv_ char **waited_at = TAKE(tenant->waits_at);
-        stop_waiting(m, tenant, waited_at);
-}
-
-static void renew(struct manager *m, struct tenant *tenant) {
-        tenant->fresh = true;
-        manager_mark_soon(m, tenant);
-}
-
-int manager_follow_all(struct manager *m) {
-        int r = m->kernel->cgroup->walk(m->kernel->data, "/", watch_cgroup, m);
-        if (r < 0)
-                log_line(LOG_WARNING, NULL, NULL, "Not all cgroups can be watched (%s): some that match are missed.",
-                         r == -ENOSPC ? "fs.inotify.max_user_watches is reached" : strerrordesc_np(-r));
-        return r;
-}
-
-static int appear(const char *path, void *userdata) {
-        manager_cgroup_appeared(userdata, path);
+        hint_cgroup(m, path);
+        manager_cgroup_appeared(m, path);
         return 0;
 }
 
-/* For the patterns: what was made in it before it was watched has no event. */
-static void match(struct manager *m, const struct cgroup_event *event) {
-        if (event->kind == CGROUP_EVENT_REMOVED)
-                manager_cgroup_gone(m, event->path);
-        if (event->kind != CGROUP_EVENT_CREATED || !manager_has_patterns(m))
-                return;
-        (void) m->kernel->cgroup->walk(m->kernel->data, event->path, watch_cgroup, m);
-        (void) m->kernel->cgroup->walk(m->kernel->data, event->path, appear, m);
+/* Watches the cgroup and all below it. What was made before its parent was watched has no event: so the parent is
+ * watched first, and then looked into. */
+static void appeared(struct manager *m, const char *path) {
+        int r = m->kernel->cgroup->walk(m->kernel->data, path, watch_cgroup, m);
+        if (r < 0 && r != -ENOENT)
+                m->pass.watch.lost = true;
 }
 
 static void on_cgroup_event(struct manager *m, const struct cgroup_event *event) {
-        struct tenant *tenant = tenants_of_cgroup(&m->tenants, event->path);
+        struct tenant *tenant;
 
-        if (event->kind == CGROUP_EVENT_REMOVED)
+        switch (event->kind) {
+        case CGROUP_EVENT_MOVED_IN:
+                hint_cgroup(m, event->path);
+                break;
+        case CGROUP_EVENT_CREATED:
+                appeared(m, event->path);
+                break;
+        case CGROUP_EVENT_REMOVED:
                 m->kernel->cgroup_events->unwatch(m->kernel->data, event->path);
-        if (tenant && event->kind == CGROUP_EVENT_MOVED_IN)
-                manager_mark_soon(m, tenant);
-        else if (tenant)
-                renew(m, tenant);
-        else if (event->kind != CGROUP_EVENT_MOVED_IN)
-                /* An ancestor of what tenants wait for. */
-                for (size_t i = 0; i < m->tenants.n; i++)
-                        for (char **path = m->tenants.tenant[i]->cgroups; path && *path; path++)
-                                if (cgroup_path_within(*path, event->path))
-                                        renew(m, m->tenants.tenant[i]);
-        match(m, event);
+                tenant = tenants_of_cgroup(&m->tenants, event->path);
+                if (tenant)
+                        manager_mark_later(m, tenant, MANAGER_SETTLE);
+                manager_cgroup_gone(m, event->path);
+                break;
+        }
 }
 
 static int on_cgroup_io(sd_event_source *source, int fd, uint32_t revents, void *userdata) {
@@ -153,18 +93,82 @@ static int on_cgroup_io(sd_event_source *source, int fd, uint32_t revents, void 
                 if (r == 1)
                         on_cgroup_event(m, &event);
                 else if (r == -ENOBUFS) {
-                        for (size_t i = 0; i < m->tenants.n; i++)
-                                renew(m, m->tenants.tenant[i]);
+                        /* Cgroups may have come and gone meanwhile. */
+                        manager_unfollow(m);
+                        m->pass.watch.lost = true;
+                        manager_follow(m);
                         manager_match_all(m);
                 } else {
                         log_line(LOG_ERR, NULL, NULL, "Cannot read the events of cgroups: %s", strerrordesc_np(-r));
                         return r;
                 }
         }
+        manager_heed(m);
         return 0;
+}
+
+void manager_unfollow(struct manager *m) {
+        m->kernel->cgroup_events->forget(m->kernel->data);
+        m->following = m->blind = m->pass.watch.execs = false;
+        strv_free(TAKE(m->elsewhere));
+}
+
+void manager_follow(struct manager *m) {
+        bool needed = m->tenants.n > 0 || manager_has_patterns(m);
+
+        if (needed == m->following)
+                return;
+        if (!needed) {
+                manager_unfollow(m);
+                return;
+        }
+        m->following = true;
+        appeared(m, "/");
+        strv_free(TAKE(m->elsewhere)); /* whoever left before is found by the tenants' own passes */
+        /* What joined a tenant after its last pass, and before its cgroup was watched, has been hinted at. */
+        manager_heed(m);
 }
 
 int manager_follow_start(struct manager *m) {
         return sd_event_add_io(m->event, &m->cgroup_io, m->kernel->cgroup_events->fd(m->kernel->data), EPOLLIN,
                                on_cgroup_io, m);
+}
+
+/* ---- cgroups of no tenant ---- */
+
+/* Whose cookies are carried here? Those tenants look for who left them. */
+static void look_elsewhere(struct manager *m, const char *path) {
+        _cleanup_pids_ struct pids threads = {0};
+
+        if (find_owner(m, path) || m->kernel->cgroup->list(m->kernel->data, path, true, &threads) < 0)
+                return;
+        for (size_t i = 0; i < threads.n; i++) {
+                uint64_t cookie = 0;
+                struct tenant *tenant;
+
+                if (m->kernel->cookie->get(m->kernel->data, threads.pid[i], &cookie) < 0 || cookie == 0)
+                        continue;
+                tenant = tenants_of_cookie(&m->tenants, cookie);
+                if (!tenant || tenant->adopted)
+                        continue;
+                tenant->wide = true;
+                manager_mark_soon(m, tenant);
+        }
+}
+
+usec_t manager_elsewhere_due(const struct manager *m) {
+        return m->elsewhere ? m->elsewhere_at : USEC_INFINITY;
+}
+
+void manager_look_elsewhere(struct manager *m, usec_t now) {
+        _cleanup_strv_ char **paths = NULL;
+
+        if (!m->elsewhere || now < m->elsewhere_at)
+                return;
+        usec_t began = manager_cpu_used();
+        paths = TAKE(m->elsewhere);
+        for (char **path = paths; *path; path++)
+                look_elsewhere(m, *path);
+        usec_t pause = (manager_cpu_used() - began) * ELSEWHERE_SHARE;
+        m->elsewhere_at = now + (pause > ELSEWHERE_PAUSE ? pause : ELSEWHERE_PAUSE);
 }

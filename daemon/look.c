@@ -10,6 +10,9 @@ int look_compare_cookies(const void *a, const void *b) {
         return (x > y) - (x < y);
 }
 
+/* So many members are asked whether they still have their cookie, before the whole tenant is looked at. */
+#define SOURCES_ASKED 16
+
 /* How often children of children that are gone already are looked for. */
 #define GENERATIONS 100
 
@@ -59,12 +62,12 @@ static int add_hints(const struct pass_context *c, struct tenant *tenant, struct
 
 /* Takes the events that are queued, and looks at the children they tell of. A process that forks and ends without a
  * pause is never there any more when it is looked at, but its events were queued before it went. */
-static int add_children(const struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+static int add_children(struct pass_context *c, struct tenant *tenant, struct sight *sight) {
         bool gone = true;
         int r = 0;
 
         for (unsigned i = 0; r == 0 && gone && i < GENERATIONS; i++) {
-                r = watch_drain(c->kernel, c->tenants);
+                r = watch_drain(c->kernel, c->tenants, &c->watch, WATCH_ALL);
                 if (r == 0)
                         r = add_hints(c, tenant, sight, &gone);
         }
@@ -102,6 +105,50 @@ static int add_strays(const struct pass_context *c, struct tenant *tenant, const
                         return r;
         }
         return 0;
+}
+
+/* Of those who were members at the end of the last pass: who has left, and taken the cookie along. An adopted one is
+ * somebody else's affair. */
+static int add_leavers(struct pass_context *c, struct tenant *tenant, struct sight *sight) {
+        struct pass *pass = tenant->pass;
+        size_t before = sight->n;
+
+        if (pass->narrow || pass->rounds > 1 || tenant->cookie == 0 || tenant->adopted)
+                return 0;
+        int r = add_strays(c, tenant, &tenant->members, false, sight);
+        for (size_t i = before; r == 0 && i < sight->n; i++) {
+                struct task_info info;
+                /* A process leaves with all its threads, also those that are being made. */
+                sight->seen[i].leader = !pass->threaded &&
+                                        c->kernel->task_info(c->kernel->data, sight->seen[i].tid, &info) == 0 &&
+                                        info.tgid == sight->seen[i].tid;
+                pidmap_set(&c->watch.settled, sight->seen[i].tid, 0);
+                pass->whole_host = true;                             /* they may have children ... */
+                r = pids_insert(&pass->members, sight->seen[i].tid); /* ... and have some now */
+        }
+        return r;
+}
+
+/* A living member with the cookie, from whom the others are to get it. 0; -ENODATA: none is certain. */
+static int add_source(const struct pass_context *c, const struct tenant *tenant, struct sight *sight) {
+        unsigned asked = 0;
+
+        for (size_t i = 0; i < sight->n; i++)
+                if (sight->seen[i].place == SEEN_INSIDE && sight->seen[i].error == 0 &&
+                    sight->seen[i].cookie == tenant->cookie)
+                        return 0;
+        for (size_t i = 0; i < tenant->members.n && asked < SOURCES_ASKED; i++) {
+                struct seen seen = {.tid = tenant->members.pid[i], .leader = true};
+                if (pidmap_get(&c->watch.settled, seen.tid) == 0)
+                        continue; /* it may be gone, and its number somebody else's */
+                asked++;
+                int r = c->kernel->cookie->get(c->kernel->data, seen.tid, &seen.cookie);
+                if (r == -ENODEV || r == -EINVAL)
+                        return r;
+                if (r == 0 && seen.cookie == tenant->cookie)
+                        return sight_add(sight, &seen);
+        }
+        return -ENODATA;
 }
 
 /* The first carrier of the cookie, or of a larger one. */
@@ -176,23 +223,31 @@ int look(struct pass_context *c, struct tenant *tenant, struct sight *ret) {
         _cleanup_(sight_done) struct sight sight = {0};
 
         bool known = pass->wish == WISH_TAGGED && tenant->cookie != 0 && !pass->distrust;
-        int r = observe_tenant(c->kernel, tenant, known ? &pass->delivered.groups : &nobody, pass->counted, &sight);
+        int r = pass->narrow ? observe_cgroups(c->kernel, tenant, pass->cgroups, &sight)
+                             : observe_tenant(c->kernel, tenant, known ? &pass->delivered.groups : &nobody,
+                                              pass->counted, &sight);
         if (r < 0)
                 return r;
         for (size_t i = 0; i < sight.n && !pass->threaded; i++)
                 pass->threaded = sight.seen[i].threaded;
-        if (sight.threads_known) {
+        if (pass->narrow)
+                ;
+        else if (sight.threads_known) {
                 pass->counted = true;
                 pass->n_others = sight.n_threads - sight.n_processes;
         } else
                 sight.n_threads = sight.n_processes + pass->n_others;
         r = pids_merge(&pass->members, &sight.inside);
         if (r == 0)
-                r = watch_drain(c->kernel, c->tenants);
+                r = watch_drain(c->kernel, c->tenants, &c->watch, WATCH_ALL);
         if (r == 0)
                 r = add_strays(c, tenant, &pass->delivered.groups, true, &sight);
         if (r == 0)
                 r = add_strays(c, tenant, &pass->delivered.threads, false, &sight);
+        if (r == 0)
+                r = add_leavers(c, tenant, &sight);
+        if (r == 0 && pass->narrow)
+                r = add_source(c, tenant, &sight);
         if (r == 0)
                 r = add_children(c, tenant, &sight);
         if (r == 0 && pass->whole_host)

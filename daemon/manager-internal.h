@@ -26,27 +26,38 @@ struct manager {
         struct config *config;
         bool config_known; /* else it is the built-in one, as the files were wrong at the start */
         struct tenants tenants;
-        char **untagged; /* configured tenants that were untagged by hand */
-        char **left;     /* cgroups of others that were: patterns leave them alone until they go, or a reload */
-        char **told;     /* cgroups that match, and of which it was told why they are made no tenant */
-        bool rematch;    /* a tenant that was in the way of a match is gone */
+        uint16_t last_number; /* of a tenant */
+        char **untagged;      /* configured tenants that were untagged by hand */
+        char **left;          /* cgroups of others that were: patterns leave them alone until they go, or a reload */
+        char **told;          /* cgroups that match, and of which it was told why they are made no tenant */
+        bool rematch;         /* a tenant that was in the way of a match is gone */
         struct pass_context pass;
         struct waiter *waiters;
         char **protected; /* cgroups that may not be tenants, nor hold or lie in one */
 
         struct realtime realtime;
-        sd_event_source *work;      /* runs passes that are due; a timer */
-        sd_event_source *cgroup_io; /* cgroup events */
-        sd_event_source *turn;      /* after each loop turn: keeps to the real-time budget */
+        sd_event_source *work;       /* runs passes that are due; a timer */
+        sd_event_source *cgroup_io;  /* cgroup events */
+        sd_event_source *process_io; /* process events, while listening */
+        sd_event_source *turn;       /* after each loop turn: keeps to the real-time budget */
         bool is_realtime, realtime_refused;
-        bool held;            /* the parked holder is there */
-        bool listening, deaf; /* to process events; they are not to be had */
-        usec_t sweep;         /* when all tenants are to be checked next; USEC_INFINITY: never, or not known yet */
-        usec_t sweep_began;   /* CPU time used by then */
-        int probed;           /* what the kernel said of core scheduling when SMT last changed */
-        bool config_waits;    /* part of the configuration waits for tenants to be gone */
-        bool unsaved;         /* more than what tenants tell of themselves has changed */
-        size_t n_appended;    /* to the state that was saved as a whole */
+        bool held;             /* the parked holder is there */
+        bool listening, deaf;  /* to process events; they are not to be had */
+        bool blind;            /* not all cgroups can be watched */
+        bool following;        /* all cgroups are watched */
+        bool hinted;           /* some tenant has hints that nobody has taken up */
+        usec_t place_at;       /* when newcomers whose cgroup is not known yet are looked at again */
+        char **elsewhere;      /* cgroups of no tenant into which somebody was moved ... */
+        usec_t elsewhere_at;   /* ... and when they may be looked at */
+        struct realtime quick; /* the budget for taking up hints at once ... */
+        usec_t quick_used;     /* ... and what was used of it */
+        usec_t sweep;          /* when all tenants are to be checked next; USEC_INFINITY: never, or not known yet */
+        unsigned n_sweeps;
+        usec_t sweep_began; /* CPU time used by then */
+        int probed;         /* what the kernel said of core scheduling when SMT last changed */
+        bool config_waits;  /* part of the configuration waits for tenants to be gone */
+        bool unsaved;       /* more than what tenants tell of themselves has changed */
+        size_t n_appended;  /* to the state that was saved as a whole */
 };
 
 /* The tenant is looked at as soon as possible. */
@@ -56,12 +67,36 @@ void manager_mark(struct manager *m, struct tenant *tenant);
  * way looks again anyway. */
 void manager_mark_soon(struct manager *m, struct tenant *tenant);
 
-/* Renews the watches on the tenant's cgroups; forgets them. follow.c's. */
-void manager_follow(struct manager *m, struct tenant *tenant);
-void manager_unfollow(struct manager *m, struct tenant *tenant);
-/* Watches all cgroups there are; from then on those that appear, too. */
-int manager_follow_all(struct manager *m);
+/* At the latest after this time. */
+void manager_mark_later(struct manager *m, struct tenant *tenant, usec_t delay);
+
+/* A fork that was in flight when its parent was tagged, and a task that came before the cgroup was watched, have shown
+ * up by then: the tenant is looked at once more. */
+#define MANAGER_SETTLE (100 * USEC_PER_MSEC)
+
+/* Begins to watch all cgroups when there are tenants or patterns in force, looking for what these match; ends it when
+ * there are none; ends it. follow.c's. */
+void manager_follow(struct manager *m);
+void manager_unfollow(struct manager *m);
 int manager_follow_start(struct manager *m);
+/* Looks at cgroups of no tenant into which somebody was moved, and when that is due. */
+void manager_look_elsewhere(struct manager *m, usec_t now);
+usec_t manager_elsewhere_due(const struct manager *m);
+
+/* Takes up what events said of tenants, and when that is due without events. hints.c's. */
+void manager_heed(struct manager *m);
+usec_t manager_heed_due(const struct manager *m);
+/* Is what happens in the tenant's cgroups of interest? */
+bool manager_is_followed(const struct tenant *tenant);
+/* Begins, or ends, to listen to process events. */
+void manager_listen(struct manager *m, bool on);
+
+/* Begins the pass over the tenant that is due (narrow: at its hints alone), or goes on with it. */
+void manager_run_tenant(struct manager *m, struct tenant *tenant, usec_t now, bool narrow);
+/* Sets the timer. */
+void manager_arm(struct manager *m);
+/* CPU time that the daemon used so far. */
+usec_t manager_cpu_used(void);
 
 /* Has SMT been switched? Then all tenants are to be looked at. */
 bool manager_notice_smt(struct manager *m);

@@ -6,12 +6,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* A fork that was in flight when its parent was tagged, and a task that came before the cgroup was watched, have shown
- * up by then: the tenant is looked at once more. */
-#define SETTLE (100 * USEC_PER_MSEC)
-
-/* Between the passes over a tenant that events ask for. */
+/* Between the passes over a tenant that events ask for: at least this, and as much that they take at most one part in
+ * so many of the time. */
 #define EVENT_PAUSE (5 * USEC_PER_MSEC)
+#define EVENT_SHARE 4
 
 /* So many changes of tenants, and one more for each tenant, are added to the saved state before it is written anew. */
 #define APPENDED_MIN 100
@@ -115,11 +113,8 @@ static void tell(struct manager *m) {
         if (m->unsaved)
                 (void) save(m);
         tell_waiters(m);
-        for (size_t i = 0; i < m->tenants.n; i++) {
-                if (m->tenants.tenant[i]->fresh && !m->tenants.tenant[i]->pass)
-                        manager_follow(m, m->tenants.tenant[i]);
+        for (size_t i = 0; i < m->tenants.n; i++)
                 tell_changed(m, m->tenants.tenant[i]);
-        }
 }
 
 int manager_wait(struct manager *m, struct tenant *tenant, bool untag, manager_done_t done, void *userdata) {
@@ -131,10 +126,17 @@ int manager_wait(struct manager *m, struct tenant *tenant, bool untag, manager_d
         return 0;
 }
 
+/* Two tenants may have the same number after 65,535 of them: what one forks then counts for both. */
+static void number(struct manager *m, struct tenant *tenant) {
+        m->last_number = m->last_number == UINT16_MAX ? 1 : m->last_number + 1;
+        tenant->number = m->last_number;
+}
+
 int manager_add(struct manager *m, struct tenant *tenant) {
         int r = tenants_add(&m->tenants, tenant);
         if (r < 0)
                 return r;
+        number(m, tenant);
         tenant->added = tenant->changed = true;
         return 0;
 }
@@ -158,7 +160,7 @@ static void end_waiting(struct manager *m, const struct tenant *tenant, bool unt
 void manager_drop(struct manager *m, struct tenant *tenant) {
         struct failure f;
 
-        manager_unfollow(m, tenant);
+        pidmap_drop(&m->pass.watch.settled, tenant->number);
         tenants_remove(&m->tenants, tenant->name);
         m->rematch = m->rematch || tenant->blocks;
         tell_changed(m, tenant);
@@ -175,49 +177,38 @@ void manager_drop(struct manager *m, struct tenant *tenant) {
 
 /* ---- passes ---- */
 
-static void listen_to_processes(struct manager *m, bool on) {
-        if (on == m->listening || m->deaf)
-                return;
-        int r = m->kernel->proc_events->listen(m->kernel->data, on);
-        if (r < 0) {
-                m->deaf = true;
-                log_line(LOG_WARNING, NULL, NULL,
-                         "Process events are not to be had (%s): children forked while their "
-                         "tenant is being tagged are found a little later.",
-                         strerrordesc_np(-r));
-                return;
-        }
-        m->listening = on;
+static usec_t earlier(usec_t a, usec_t b) {
+        return a < b ? a : b;
 }
 
-static void arm(struct manager *m) {
+void manager_arm(struct manager *m) {
         usec_t due = USEC_INFINITY;
         if (m->tenants.n == 0)
                 m->sweep = USEC_INFINITY;
         else if (m->sweep == USEC_INFINITY && m->config->verify_interval > 0)
                 m->sweep = manager_now(m) + m->config->verify_interval;
-        for (size_t i = 0; i < m->tenants.n; i++)
-                if (m->tenants.tenant[i]->due < due)
-                        due = m->tenants.tenant[i]->due;
-        listen_to_processes(m, due != USEC_INFINITY);
-        if (m->sweep < due)
-                due = m->sweep;
-        usec_t again = rest_realtime(m);
-        if (again < due)
-                due = again;
+        bool listen = false;
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                due = earlier(due, m->tenants.tenant[i]->due);
+                listen = listen || manager_is_followed(m->tenants.tenant[i]);
+        }
+        manager_listen(m, listen || due != USEC_INFINITY);
+        due = earlier(due, earlier(m->sweep, rest_realtime(m)));
+        due = earlier(due, earlier(manager_heed_due(m), manager_elsewhere_due(m)));
         (void) sd_event_source_set_time(m->work, due);
         (void) sd_event_source_set_enabled(m->work, due == USEC_INFINITY ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
 }
 
 void manager_mark(struct manager *m, struct tenant *tenant) {
         tenant->due = 0;
-        listen_to_processes(m, true);
+        manager_listen(m, true);
         (void) sd_event_source_set_time(m->work, 0);
         (void) sd_event_source_set_enabled(m->work, SD_EVENT_ONESHOT);
 }
 
 void manager_mark_soon(struct manager *m, struct tenant *tenant) {
-        usec_t soonest = tenant->passed + EVENT_PAUSE, now = manager_now(m);
+        usec_t pause = tenant->cost * EVENT_SHARE, now = manager_now(m);
+        usec_t soonest = tenant->passed + (pause > EVENT_PAUSE ? pause : EVENT_PAUSE);
         if (tenant->pass || tenant->due <= soonest)
                 return;
         if (soonest <= now) {
@@ -225,7 +216,15 @@ void manager_mark_soon(struct manager *m, struct tenant *tenant) {
                 return;
         }
         tenant->due = soonest;
-        arm(m);
+        manager_arm(m);
+}
+
+void manager_mark_later(struct manager *m, struct tenant *tenant, usec_t delay) {
+        usec_t due = manager_now(m) + delay;
+        if (tenant->pass || tenant->due <= due)
+                return;
+        tenant->due = due;
+        manager_arm(m);
 }
 
 static void mark_dirty(struct tenant *tenant, void *userdata) {
@@ -253,20 +252,21 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
         }
         if (tenant->untagging)
                 refuse_untag(m, tenant);
-        if (tenant->drifted || tenant->checked)
+        if (tenant->checked)
                 manager_judge_drift(m, tenant);
+        tenant->drifted = false;
         tenant->checked = false;
-        tenant->fresh = tenant->fresh || tenant->touched;
-        tenant->due = tenant->fresh && tenant->rest <= manager_now(m) ? manager_now(m) + SETTLE : USEC_INFINITY;
+        tenant->due =
+                tenant->touched && tenant->rest <= manager_now(m) ? manager_now(m) + MANAGER_SETTLE : USEC_INFINITY;
         tenant->touched = false;
         tenant->passed = manager_now(m);
         tenant->turned = tenant->turned || tenant->state != before;
         manager_end_transient(m, tenant);
 }
 
-static void run_tenant(struct manager *m, struct tenant *tenant, usec_t now) {
+void manager_run_tenant(struct manager *m, struct tenant *tenant, usec_t now, bool narrow) {
         enum tenant_state before = tenant->state;
-        usec_t again = USEC_INFINITY;
+        usec_t again = USEC_INFINITY, began = manager_cpu_used();
         int r = 0;
 
         if (!tenant->pass || tenant->due == 0) {
@@ -274,10 +274,14 @@ static void run_tenant(struct manager *m, struct tenant *tenant, usec_t now) {
                                       : tenant->force    ? WISH_UNTAGGED_FORCE
                                                          : WISH_UNTAGGED;
                 r = pass_begin(tenant, wish, manager_policy_of(m, tenant->policy));
+                if (r == 0 && narrow)
+                        pass_narrow(tenant);
+                tenant->cost = 0;
         }
         tenant->due = USEC_INFINITY;
         if (r == 0)
                 r = pass_step(&m->pass, tenant, now, &again);
+        tenant->cost += manager_cpu_used() - began;
         if (r > 0) {
                 tenant->due = again > 0 ? again : 1;
                 return;
@@ -309,32 +313,41 @@ void manager_run(struct manager *m) {
         struct tenant *tenant;
 
         set_realtime(m, false);
-        hold(m);
         if (sweeps) {
-                listen_to_processes(m, true);
+                manager_listen(m, true);
                 manager_begin_sweep(m, now);
         }
         while ((tenant = next_due(m, now)))
-                run_tenant(m, tenant, now);
+                manager_run_tenant(m, tenant, now, false);
         if (sweeps)
                 manager_end_sweep(m, now);
         manager_rematch(m);
         host_done(&m->pass.host);
         m->pass.host_seen = false;
+        manager_look_elsewhere(m, now);
         tell(m);
         hold(m);
-        arm(m);
+        manager_follow(m);
+        manager_arm(m);
 }
 
 static int on_work(sd_event_source *source, uint64_t usec, void *userdata) {
-        manager_run(userdata);
+        struct manager *m = userdata;
+        usec_t now = manager_now(m);
+
+        if (manager_heed_due(m) <= now)
+                manager_heed(m);
+        if (next_due(m, now) || m->sweep <= now || manager_elsewhere_due(m) <= now)
+                manager_run(m);
+        else
+                manager_arm(m);
         return 0;
 }
 
 static int on_turn(sd_event_source *source, void *userdata) {
         struct manager *m = userdata;
         if (m->is_realtime && rest_realtime(m) != USEC_INFINITY)
-                arm(m);
+                manager_arm(m);
         return 0;
 }
 
@@ -424,6 +437,7 @@ void manager_free(struct manager *m) {
         sd_event_source_disable_unref(m->work);
         sd_event_source_disable_unref(m->turn);
         sd_event_source_disable_unref(m->cgroup_io);
+        sd_event_source_disable_unref(m->process_io);
         if (m->config)
                 (void) save(m);
         tenants_done(&m->tenants);
@@ -431,7 +445,9 @@ void manager_free(struct manager *m) {
         strv_free(m->left);
         strv_free(m->told);
         strv_free(m->protected);
+        strv_free(m->elsewhere);
         host_done(&m->pass.host);
+        watch_done(&m->pass.watch);
         config_free(m->config);
         sd_event_unref(m->event);
         free(m);

@@ -42,6 +42,7 @@ struct listing {
         bool all_known;                      /* no process is listed but known ones */
         bool counted;                        /* their threads were listed before */
         bool sampling;                       /* threads are of no interest where there are many processes */
+        bool left_out;                       /* some were not listed, for one of these reasons */
         struct pids leaders, threads, loose; /* loose: threads whose processes are outside of the tenant */
 };
 
@@ -85,8 +86,10 @@ static int list_cgroup(const char *path, void *userdata) {
         } else if (r < 0)
                 return r;
         l->all_known = l->all_known && all_known(l, before);
-        if (((l->all_known && l->counted) || is_sampled(l)) && !l->root_threaded)
+        if (((l->all_known && l->counted) || is_sampled(l)) && !l->root_threaded) {
+                l->left_out = l->leaders.n > 0;
                 return 0;
+        }
         r = ops->list(l->kernel->data, path, true, l->root_threaded ? &l->loose : &l->threads);
         return vanished(r) ? 0 : r;
 }
@@ -125,6 +128,12 @@ static void listing_done(struct listing *l) {
         pids_done(&l->loose);
 }
 
+static void sort(struct listing *l) {
+        pids_sort(&l->leaders);
+        pids_sort(&l->threads);
+        pids_sort(&l->loose);
+}
+
 static int list_root(struct listing *l, size_t *n_missing) {
         int r = l->kernel->cgroup->walk(l->kernel->data, l->root, list_cgroup, l);
         if (vanished(r)) {
@@ -135,13 +144,11 @@ static int list_root(struct listing *l, size_t *n_missing) {
                 r = sample_carries(l);
                 if (r > 0) {
                         l->leaders.n = l->threads.n = l->loose.n = 0;
-                        l->sampling = false;
+                        l->sampling = l->left_out = false;
                         return list_root(l, n_missing);
                 }
         }
-        pids_sort(&l->leaders);
-        pids_sort(&l->threads);
-        pids_sort(&l->loose);
+        sort(l);
         return r;
 }
 
@@ -163,8 +170,7 @@ static int look_at_listed(const struct tenant *tenant, const struct listing *l, 
         r = r < 0 ? r : pids_merge(&sight->inside, &l->threads);
         r = r < 0 ? r : pids_merge(&sight->inside, &l->loose);
         sight->n_processes += l->leaders.n;
-        if ((sampled || (l->all_known && l->counted)) && l->leaders.n > 0 && !l->root_threaded)
-                sight->threads_known = false;
+        sight->threads_known = sight->threads_known && !l->left_out;
         return r;
 }
 
@@ -187,6 +193,26 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
                         return r;
         }
 
+        pids_sort(&sight.inside);
+        sight.n_threads = sight.n;
+        *ret = sight;
+        sight = (struct sight){0};
+        return 0;
+}
+
+int observe_cgroups(const struct kernel *kernel, const struct tenant *tenant, char *const *cgroups, struct sight *ret) {
+        _cleanup_(sight_done) struct sight sight = {.threads_known = true};
+        struct listing l = {.kernel = kernel, .root = ""};
+        int r = 0;
+
+        for (; r == 0 && cgroups && *cgroups; cgroups++)
+                r = list_cgroup(*cgroups, &l);
+        sort(&l);
+        if (r == 0)
+                r = look_at_listed(tenant, &l, &sight);
+        listing_done(&l);
+        if (r < 0)
+                return r;
         pids_sort(&sight.inside);
         sight.n_threads = sight.n;
         *ret = sight;

@@ -30,6 +30,9 @@ int sight_add(struct sight *sight, const struct seen *seen);
 int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known, bool counted,
                    struct sight *ret);
 
+/* The same of these cgroups alone, which are the tenant's, and none of which is threaded and its own. */
+int observe_cgroups(const struct kernel *kernel, const struct tenant *tenant, char *const *cgroups, struct sight *ret);
+
 /* Threads that carry a cookie, anywhere on the host. */
 struct carrier {
         pid_t tid;

@@ -25,6 +25,7 @@ static void pass_free(struct pass *pass) {
         if (!pass)
                 return;
         free(pass->freeze_note);
+        strv_free(pass->cgroups);
         pids_done(&pass->members);
         pids_done(&pass->hints);
         given_done(&pass->delivered);
@@ -52,13 +53,21 @@ int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *
                 pass->distrust = true;
                 tenant->pass->delivered = (struct given){0};
                 pass_free(tenant->pass);
-        } else if (tenant->unfinished.groups.n > 0 || tenant->unfinished.threads.n > 0) {
+        } else {
+                /* Who is in flight into the tenant is in no list yet. */
+                pass->hints = tenant->hinted;
+                tenant->hinted = (struct pids){0};
                 pass->delivered = tenant->unfinished;
-                pass->distrust = true;
+                pass->distrust = tenant->unfinished.groups.n > 0 || tenant->unfinished.threads.n > 0;
                 tenant->unfinished = (struct given){0};
         }
+        pass->cgroups = TAKE(tenant->hinted_cgroups);
         tenant->pass = pass;
         return 0;
+}
+
+void pass_narrow(struct tenant *tenant) {
+        tenant->pass->narrow = true;
 }
 
 void pass_abort(const struct pass_context *c, struct tenant *tenant) {
@@ -93,12 +102,39 @@ static bool note_troubles(struct tenant *tenant, const struct sight *sight, cons
         return true;
 }
 
-static void conclude_tagged(struct tenant *tenant, const struct sight *sight) {
+/* The forks of a process that had the cookie at the end of two passes are no news any more: what it forked before it
+ * got the cookie was told of in between. The same for each thread, for it is known to be the same one as long as no
+ * exit is told of. */
+static void settle(struct pass_context *c, const struct tenant *tenant, const struct sight *sight) {
+        for (size_t i = 0; i < sight->n; i++) {
+                const struct seen *seen = &sight->seen[i];
+                if (seen->place == SEEN_INSIDE && seen->error == 0 && seen->cookie == tenant->cookie &&
+                    pids_contain(&tenant->members, seen->tid))
+                        pidmap_set(&c->watch.settled, seen->tid, tenant->number);
+        }
+}
+
+/* Only a part was looked at, and is tagged now: the rest is as it was. */
+static void conclude_narrow(struct tenant *tenant) {
         struct pass *pass = tenant->pass;
 
-        tenant->wide = false;
+        if (pids_merge(&tenant->members, &pass->members) < 0 || pass->n_failed > 0)
+                tenant->touched = true; /* the look after a change sees to it */
+}
+
+static void conclude_tagged(struct pass_context *c, struct tenant *tenant, const struct sight *sight) {
+        struct pass *pass = tenant->pass;
+
         for (size_t i = 0; i < pass->n_failed; i++)
                 pids_remove(&pass->members, pass->failed[i].tid);
+        if (pass->narrow) {
+                conclude_narrow(tenant);
+                return;
+        }
+        tenant->wide = false;
+        tenant->threaded = pass->threaded;
+        if (c->watch.live)
+                settle(c, tenant, sight);
         pids_done(&tenant->members);
         tenant->members = pass->members;
         pass->members = (struct pids){0};
@@ -245,7 +281,8 @@ static void note_drifts(const struct pass_context *c, struct tenant *tenant, con
         for (size_t i = 0; i < sight->n && tenant->cookie != 0; i++) {
                 const struct seen *seen = &sight->seen[i];
                 if (seen->place != SEEN_INSIDE || seen->error != 0 || seen->cookie == tenant->cookie ||
-                    !pids_contain(&tenant->members, seen->tid))
+                    !pids_contain(&tenant->members, seen->tid) ||
+                    (c->watch.live && pidmap_get(&c->watch.settled, seen->tid) == 0))
                         continue;
                 tenant->n_drifts++;
                 tenant->drifted = true;
@@ -258,6 +295,12 @@ static void note_drifts(const struct pass_context *c, struct tenant *tenant, con
         }
 }
 
+/* Where nobody is known to have the tenant's cookie, looking at a part of it says nothing. */
+static void widen(struct pass *pass) {
+        pass->narrow = false;
+        pass->rounds = 0;
+}
+
 /* Observes, plans and applies once. 1: go on; 0: nothing is left to do, *sight being what was seen; negative errno. */
 static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, struct sight *sight) {
         struct pass *pass = tenant->pass;
@@ -268,13 +311,22 @@ static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, s
                 pass->distrust = true;
         }
         int r = look(c, tenant, sight);
+        if (r == -ENODATA && pass->narrow) {
+                widen(pass);
+                return 1;
+        }
         if (r < 0)
                 return r;
-        if (pass->rounds == 1 && pass->wish == WISH_TAGGED)
+        if (!pass->looked && pass->wish == WISH_TAGGED)
                 note_drifts(c, tenant, sight);
+        pass->looked = true;
         r = make_plan(c, tenant, sight, &plan);
         if (r < 0)
                 return r;
+        if (pass->narrow && (plan.step == PLAN_NEW || plan.step == PLAN_ADOPT || plan.step == PLAN_WHOLE_HOST)) {
+                widen(pass);
+                return 1;
+        }
         switch (plan.step) {
         case PLAN_DONE:
                 return pass->lost;
@@ -338,7 +390,7 @@ static int go(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
                         return 1;
                 }
                 if (pass->wish == WISH_TAGGED)
-                        conclude_tagged(tenant, &sight);
+                        conclude_tagged(c, tenant, &sight);
                 else if (note_troubles(tenant, &sight, "untagged"))
                         pass->result = -EPERM;
                 return 0;

@@ -9,6 +9,7 @@
 #include "plan.h"
 #include "policy.h"
 #include "tenant.h"
+#include "watch.h"
 
 /* Rounds of observing and applying, after which a tenant that still changes is degraded. */
 #define PASS_ROUNDS 64
@@ -33,6 +34,8 @@ struct pass_context {
          * needed. */
         struct host host;
         bool host_seen;
+
+        struct watch watch;
 };
 
 struct pass {
@@ -40,9 +43,12 @@ struct pass {
         bool freeze, stay_frozen_if_exposed; /* the policy's */
         bool isolate;
         bool whole_host;
+        bool narrow;    /* only these cgroups of the tenant, and the hints, are looked at */
+        char **cgroups; /* all of them are the tenant's, or were */
         enum { FREEZE_NOT_YET, FREEZE_WAITING, FREEZE_OVER } freezing;
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
+        bool looked;       /* at all */
         bool counted;      /* threads were listed ... */
         size_t n_others;   /* ... and so many lead no group, at the last look that did */
         unsigned rounds, clone_waits, key_waits, thaw_tries;
@@ -62,6 +68,10 @@ struct pass {
 
 /* Begins a pass, in place of one that may be under way. 0 or -ENOMEM. */
 int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *policy);
+
+/* Lets the pass that was just begun look only where events say that something is new: at what the tenant's hints name.
+ * It becomes one over the whole tenant when it finds more to do than to share the tenant's cookie. */
+void pass_narrow(struct tenant *tenant);
 
 /* Goes on until the pass must wait (1: call again at *ret_again) or ends: tenant->pass is NULL again, and the tenant's
  * state is set. 0: it was carried through; else the error that ended it early, for an untag also that tasks refused to

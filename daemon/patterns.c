@@ -153,11 +153,11 @@ static int forget_gone(struct manager *m) {
 }
 
 void manager_match_all(struct manager *m) {
-        if (!manager_has_patterns(m))
-                return;
-        (void) manager_follow_all(m);
         int r = forget_gone(m);
-        if (r == 0)
+        bool watched = m->following;
+        manager_follow(m);
+        /* To begin to watch is to look at all. */
+        if (r == 0 && watched && manager_has_patterns(m))
                 r = m->kernel->cgroup->walk(m->kernel->data, "/", appeared, m);
         if (r < 0)
                 log_line(LOG_WARNING, NULL, NULL,

@@ -8,7 +8,7 @@
 /* Which threads of a place a delivery is for. */
 struct goal {
         enum seen_place place;
-        enum { ANY_COOKIE, THIS_COOKIE, OTHER_COOKIE, GIVEN_COOKIE } which;
+        enum { ANY_COOKIE, THIS_COOKIE, OTHER_COOKIE, GIVEN_COOKIE, UNGIVEN_COOKIE } which;
         uint64_t cookie;
 };
 
@@ -25,6 +25,8 @@ static bool goal_meets(const struct goal *goal, const struct seen *seen) {
                 return !same;
         case GIVEN_COOKIE:
                 return same && seen->given;
+        case UNGIVEN_COOKIE:
+                return same && !seen->given;
         }
         return false;
 }
@@ -189,12 +191,30 @@ static int plan_untagged(const struct plan_input *input, struct plan *plan) {
         return deliver(input, PLAN_CLEAR, &(struct goal){SEEN_INSIDE, THIS_COOKIE, input->cookie}, plan);
 }
 
+static bool any_meets(const struct plan_input *input, const struct goal *goal) {
+        for (size_t i = 0; i < input->n_seen; i++)
+                if (goal_meets(goal, input->seen + i))
+                        return true;
+        return false;
+}
+
+/* Strangers that were given the cookie by mistake, and members that took it along, come first: that it is the tenant's
+ * is certain. As long as they carry it, the same is certain of whoever else does outside, as their children do. */
+static int plan_strays(const struct plan_input *input, struct plan *plan) {
+        struct goal goal = {SEEN_OUTSIDE, GIVEN_COOKIE, input->cookie};
+        if (input->cookie == 0 || !any_meets(input, &goal))
+                return 0;
+        if (input->whole_host && !input->adopted) {
+                int r = deliver(input, PLAN_CLEAR, &(struct goal){SEEN_OUTSIDE, UNGIVEN_COOKIE, input->cookie}, plan);
+                if (r != 0)
+                        return r;
+        }
+        return deliver(input, PLAN_CLEAR, &goal, plan);
+}
+
 int plan_make(const struct plan_input *input, struct plan *ret) {
         struct plan plan = {.step = PLAN_DONE};
-        /* Strangers that were given the cookie by mistake come first: that it is the tenant's is certain. */
-        int r = input->cookie == 0
-                        ? 0
-                        : deliver(input, PLAN_CLEAR, &(struct goal){SEEN_OUTSIDE, GIVEN_COOKIE, input->cookie}, &plan);
+        int r = plan_strays(input, &plan);
         if (r == 0)
                 r = input->wish == WISH_TAGGED ? plan_tagged(input, &plan) : plan_untagged(input, &plan);
         if (r < 0)

@@ -174,10 +174,10 @@ int manager_change(struct manager *m, struct tenant *tenant, char *const *cgroup
         if (r < 0 || (policy && !policy_copy))
                 return -ENOMEM;
         if (!strv_equal(cgroups, tenant->cgroups)) {
-                manager_unfollow(m, tenant);
+                pidmap_drop(&m->pass.watch.settled, tenant->number);
                 strv_free(tenant->cgroups);
                 tenant->cgroups = TAKE(cgroups_copy);
-                tenant->wide = tenant->fresh = true;
+                tenant->wide = true;
         }
         free(tenant->policy);
         tenant->policy = TAKE(policy_copy);

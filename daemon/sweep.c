@@ -3,12 +3,16 @@
  * a bounded part of the time, whatever tenants do. */
 #include "log.h"
 #include "manager-internal.h"
+#include <errno.h>
 #include <time.h>
 
 /* Of a tenant whose tasks leave their cookie again and again this many checks in a row find that before it is said, and
  * before it is checked less often: at most RESTS_MAX checks are then left out. */
 #define DRIFTS_IN_A_ROW 3
 #define RESTS_MAX       32
+
+/* One check in so many lists all cgroups anew, whatever was heard of them. */
+#define WHOLE_SWEEPS 20
 
 /* Checking all tenants takes at most one part in so many of the time. */
 #define SWEEP_SHARE 50
@@ -45,28 +49,57 @@ void manager_judge_drift(struct manager *m, struct tenant *tenant) {
                          tenant->drift_streak);
 }
 
-/* CPU time that the daemon used so far. */
-static usec_t cpu_used(void) {
+usec_t manager_cpu_used(void) {
         struct timespec time;
         return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0
                        ? 0
                        : (usec_t) time.tv_sec * USEC_PER_SEC + (usec_t) time.tv_nsec / 1000;
 }
 
+/* Have all that were inside at the last look their cookie still? Whoever is gone is no member any more. 0: not all. */
+static bool members_well(struct manager *m, struct tenant *tenant) {
+        size_t left = 0;
+
+        for (size_t i = 0; i < tenant->members.n; i++) {
+                uint64_t cookie = 0;
+                pid_t tid = tenant->members.pid[i];
+                int r = m->kernel->cookie->get(m->kernel->data, tid, &cookie);
+                if (r == -ESRCH)
+                        continue;
+                if (r < 0 || cookie != tenant->cookie)
+                        return false;
+                tenant->members.pid[left++] = tid;
+        }
+        tenant->members.n = left;
+        return true;
+}
+
+/* Is it enough to look at those that were there? Only while every newcomer is heard of. */
+static bool is_known(struct manager *m, const struct tenant *tenant) {
+        bool grown = watch_grown(&m->pass.watch, tenant->number);
+
+        return m->listening && m->following && !m->blind && !grown && tenant->state == TENANT_ENFORCED && !tenant->wide;
+}
+
 /* Has every tenant that is through with its passes looked at. */
 void manager_begin_sweep(struct manager *m, usec_t now) {
-        m->sweep_began = cpu_used();
+        bool whole = m->n_sweeps++ % WHOLE_SWEEPS == WHOLE_SWEEPS - 1;
+
+        m->sweep_began = manager_cpu_used();
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
-                if (tenant->due != USEC_INFINITY || tenant->rest > now ||
-                    (tenant->state != TENANT_ENFORCED && tenant->state != TENANT_DEGRADED))
+                if (tenant->due != USEC_INFINITY || tenant->rest > now || !manager_is_followed(tenant))
                         continue;
+                if (!whole && is_known(m, tenant) && members_well(m, tenant)) {
+                        tenant->drift_streak = 0;
+                        continue;
+                }
                 tenant->due = 0;
                 tenant->checked = true;
         }
 }
 
 void manager_end_sweep(struct manager *m, usec_t now) {
-        usec_t interval = m->config->verify_interval, least = (cpu_used() - m->sweep_began) * SWEEP_SHARE;
+        usec_t interval = m->config->verify_interval, least = (manager_cpu_used() - m->sweep_began) * SWEEP_SHARE;
         m->sweep = interval == 0 ? USEC_INFINITY : now + (interval > least ? interval : least);
 }

@@ -17,7 +17,6 @@ int tenant_new(const char *name, char *const *cgroups, const char *policy, enum 
         tenant->origin = origin;
         tenant->state = TENANT_PENDING;
         tenant->due = USEC_INFINITY;
-        tenant->fresh = true;
         *ret = TAKE(tenant);
         return 0;
 }
@@ -32,7 +31,8 @@ void tenant_free(struct tenant *tenant) {
         free(tenant->reason);
         strv_free(tenant->frozen);
         given_done(&tenant->unfinished);
-        strv_free(tenant->waits_at);
+        pids_done(&tenant->hinted);
+        strv_free(tenant->hinted_cgroups);
         pids_done(&tenant->members);
         free(tenant);
 }

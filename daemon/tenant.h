@@ -59,19 +59,25 @@ struct tenant {
         uint64_t n_drifts;     /* how often one of them was found without it later */
         unsigned drift_streak; /* so many checks in a row found that */
 
+        bool threaded; /* some of its own cgroups are threaded */
+
+        /* Where events say that a task without the tenant's cookie may be: a look at these alone is enough. */
+        struct pids hinted;
+        char **hinted_cgroups;
+
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 
         /* The manager's. */
+        uint16_t number; /* not 0: for tables */
         usec_t passed;   /* when the last pass ended */
         usec_t due;      /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
         usec_t rest;     /* until then it is not checked, as its tasks leave their cookie as soon as they have it */
         bool checked;    /* the pass under way, or due, is such a check */
         bool drifted;    /* the pass under way found drift */
+        usec_t cost;     /* CPU time that the last pass took */
         bool wide;       /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
-        bool fresh;      /* the watches on its cgroups are to be renewed */
         bool added;      /* the journal is to be told that it is a tenant ... */
         bool turned;     /* ... and which state it is in */
-        char **waits_at; /* cgroups watched because one of the tenant's does not exist yet */
         bool blocks;     /* it is in the way of what a pattern would make a tenant */
         bool untagging;  /* it is to be untagged, and forgotten then */
         bool force;      /* ... of a cookie that was set by somebody else too */

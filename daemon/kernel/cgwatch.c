@@ -119,6 +119,20 @@ static void cgroup_events_unwatch(void *data, const char *path) {
         unwatch(real->cgwatch, path);
 }
 
+static void cgroup_events_forget(void *data) {
+        const struct real *real = data;
+        struct cgwatch *c = real->cgwatch;
+
+        while (c->by_path) {
+                struct watch *w = *(struct watch **) c->by_path;
+                (void) inotify_rm_watch(c->fd, w->wd);
+                forget(c, w);
+        }
+        c->at = c->filled = 0;
+        while (read(c->fd, c->buf, sizeof(c->buf)) > 0)
+                ;
+}
+
 static int cgroup_events_fd(void *data) {
         const struct real *real = data;
 
@@ -184,6 +198,7 @@ static int cgroup_events_next(void *data, struct cgroup_event *ret) {
 const struct cgroup_events_ops real_cgroup_events_ops = {
         .watch = cgroup_events_watch,
         .unwatch = cgroup_events_unwatch,
+        .forget = cgroup_events_forget,
         .fd = cgroup_events_fd,
         .next = cgroup_events_next,
 };

@@ -134,6 +134,8 @@ struct cgroup_events_ops {
          * Idempotent. -ENOENT, -ENOSPC (out of inotify watches). */
         int (*watch)(void *data, const char *path);
         void (*unwatch)(void *data, const char *path);
+        /* Ends all watches, and forgets the events that are queued. */
+        void (*forget)(void *data);
         int (*fd)(void *data);
         /* As proc_events_ops.next. */
         int (*next)(void *data, struct cgroup_event *ret);

@@ -35,7 +35,9 @@ double now_us(void) {
 
 /* ---- cgroups ---- */
 
-static pid_t sleeper(int cgroup_fd) {
+static volatile unsigned long counter;
+
+static pid_t child(int cgroup_fd, bool busy) {
         struct clone_args arguments = {
                 .flags = CLONE_INTO_CGROUP,
                 .exit_signal = SIGCHLD,
@@ -50,13 +52,23 @@ static pid_t sleeper(int cgroup_fd) {
                 /* Not libc's fork: a child that does nothing but these calls needs nothing of it. */
                 if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
                         _exit(1);
+                while (busy)
+                        counter++;
                 for (;;)
                         (void) pause();
         }
         return (pid_t) pid;
 }
 
-void cgroup_fill(const char *cgroup, size_t n) {
+static int open_folder(const char *path) {
+        int fd = open(path, O_DIRECTORY | O_CLOEXEC);
+
+        if (fd < 0)
+                die_errno("cannot open cgroup %s", path);
+        return fd;
+}
+
+static void fill(const char *cgroup, size_t n, bool busy) {
         char *path;
         int fd;
 
@@ -69,12 +81,44 @@ void cgroup_fill(const char *cgroup, size_t n) {
         if (!cgroups || !children)
                 die_errno("no memory");
         cgroups[n_cgroups++] = path;
-        fd = open(path, O_DIRECTORY | O_CLOEXEC);
-        if (fd < 0)
-                die_errno("cannot open cgroup %s", cgroup);
+        fd = open_folder(path);
         for (size_t i = 0; i < n; i++)
-                children[n_children++] = sleeper(fd);
+                children[n_children++] = child(fd, busy);
         (void) close(fd);
+}
+
+void cgroup_fill(const char *cgroup, size_t n) {
+        fill(cgroup, n, false);
+}
+
+void cgroup_fill_busy(const char *cgroup, size_t n) {
+        fill(cgroup, n, true);
+}
+
+pid_t cgroup_sleeper(const char *cgroup) {
+        char path[512];
+
+        (void) snprintf(path, sizeof path, "/sys/fs/cgroup%s", cgroup);
+        int fd = open_folder(path);
+        pid_t pid = child(fd, false);
+        (void) close(fd);
+        return pid;
+}
+
+static void systemctl(const char *verb, const char *unit) {
+        char command[256];
+
+        (void) snprintf(command, sizeof command, "systemctl %s %s", verb, unit);
+        if (system(command) != 0)
+                die(STATUS_ERROR, "%s fails", command);
+}
+
+void slice_start(const char *name) {
+        systemctl("start", name);
+}
+
+void slice_stop(const char *name) {
+        systemctl("stop", name);
 }
 
 void cgroups_empty(void) {
@@ -138,6 +182,41 @@ void bus_untag(sd_bus *bus, const char *tenant) {
         int r = sd_bus_call_method(bus, SERVICE, OBJECT, MANAGER, "Untag", &error, NULL, "s", tenant);
 
         check(r, "Untag", tenant, &error);
+}
+
+uint64_t unit_property(sd_bus *bus, const char *name, char type) {
+        sd_bus_error error = SD_BUS_ERROR_NULL;
+        uint64_t value = 0;
+        uint32_t small = 0;
+        int r = sd_bus_get_property_trivial(bus, "org.freedesktop.systemd1",
+                                            "/org/freedesktop/systemd1/unit/coreschedd_2eservice",
+                                            "org.freedesktop.systemd1.Service", name, &error, type,
+                                            type == 'u' ? (void *) &small : (void *) &value);
+
+        if (r < 0)
+                die(STATUS_ERROR, "cannot read %s of the unit: %s", name, error.message ? error.message : strerror(-r));
+        return type == 'u' ? small : value;
+}
+
+void verify_every(unsigned seconds) {
+        char command[256];
+
+        (void) snprintf(command, sizeof command,
+                        "mkdir -p /etc/coresched/coreschedd.conf.d && "
+                        "printf '[Daemon]\\nVerifyIntervalSec=%u\\n' >/etc/coresched/coreschedd.conf.d/bench.conf && "
+                        "coreschedctl reload",
+                        seconds);
+        if (system(command) != 0)
+                die(STATUS_ERROR, "the interval cannot be set");
+}
+
+double cpu_us(pid_t pid) {
+        clockid_t clock;
+        struct timespec t;
+
+        if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &t) < 0)
+                die(STATUS_ERROR, "cannot read the CPU time of process %d", (int) pid);
+        return (double) t.tv_sec * 1e6 + (double) t.tv_nsec / 1e3;
 }
 
 /* ---- the verdict ---- */

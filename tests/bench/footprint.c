@@ -19,20 +19,8 @@
 #define RSS_MAX    16.0 /* MiB */
 #define IDLE_S     150
 #define SOME_CALLS 50
-
-static uint64_t unit_property(sd_bus *bus, const char *name, char type) {
-        sd_bus_error error = SD_BUS_ERROR_NULL;
-        uint64_t value = 0;
-        uint32_t small = 0;
-        int r = sd_bus_get_property_trivial(bus, "org.freedesktop.systemd1",
-                                            "/org/freedesktop/systemd1/unit/coreschedd_2eservice",
-                                            "org.freedesktop.systemd1.Service", name, &error, type,
-                                            type == 'u' ? (void *) &small : (void *) &value);
-
-        if (r < 0)
-                die(STATUS_ERROR, "cannot read %s of the unit: %s", name, error.message ? error.message : strerror(-r));
-        return type == 'u' ? small : value;
-}
+#define MORE_TASKS 1000
+#define SWEEPS_S   40
 
 /* The number that a line of a file in /proc begins with after its key. */
 static unsigned long proc_number(const char *path, const char *key) {
@@ -70,6 +58,44 @@ static unsigned long sleeps(pid_t pid) {
                 }
         (void) closedir(directory);
         return sum;
+}
+
+static void get(pid_t tid, void *userdata) {
+        pid_t **next = userdata;
+
+        *(*next)++ = tid;
+}
+
+/* The check of all tenants, once a second for this, beside the bare question for each task's cookie. */
+static void judge_sweep(sd_bus *bus, pid_t pid) {
+        static pid_t tids[TENANTS * TASKS + MORE_TASKS + 64], *end = tids;
+        char name[64];
+
+        cgroup_fill("/bench-more", MORE_TASKS);
+        bus_tag(bus, "bench-more", "/bench-more");
+        for (int i = 0; i < TENANTS; i++) {
+                (void) snprintf(name, sizeof name, "/bench-%04d", i);
+                cgroup_threads(name, get, &end);
+        }
+        cgroup_threads("/bench-more", get, &end);
+        verify_every(1);
+        (void) sleep(10);
+
+        double used = cpu_us(pid), bare = 0;
+        (void) sleep(SWEEPS_S);
+        used = (cpu_us(pid) - used) / SWEEPS_S;
+        for (int round = 0; round < 10; round++) {
+                double began = cpu_us(getpid());
+                for (const pid_t *tid = tids; tid < end; tid++) {
+                        uint64_t cookie;
+                        if (core_get(*tid, &cookie) < 0)
+                                die_errno("cannot read the cookie of process %d", (int) *tid);
+                }
+                bare += (cpu_us(getpid()) - began) / 10;
+        }
+        (void) printf("# a check of %d tenants takes %.0f us, the bare question for %zu tasks %.0f us\n", TENANTS + 1,
+                      used, (size_t) (end - tids), bare);
+        judge("CPU time of a check / of the bare questions", used / bare, 1.5);
 }
 
 int main(void) {
@@ -112,6 +138,8 @@ int main(void) {
         (void) sleep(IDLE_S);
         /* It checks them all every 30 s. */
         (void) printf("# %lu wakeups in %d s with 1,000 settled tenants\n", sleeps(pid) - before, IDLE_S);
+
+        judge_sweep(bus, pid);
 
         /* The guest is thrown away: the tenants need not be untagged, each of which looks at the whole host. */
         cgroups_empty();

@@ -141,6 +141,15 @@ static void op_unwatch(void *data, const char *path) {
                 cgroup->watched = false;
 }
 
+static void op_forget(void *data) {
+        struct sim *sim = data;
+        for (size_t i = 0; i < sim->n_cgroups; i++)
+                sim->cgroup[i]->watched = false;
+        sim_queue_clear(&sim->cgroup_events);
+        sim->cgroup_events.lost = false;
+        sim_queue_wake(&sim->cgroup_events);
+}
+
 static int op_cgroup_fd(void *data) {
         struct sim_queue *queue = &((struct sim *) data)->cgroup_events;
         if (queue->fd < 0)
@@ -164,4 +173,4 @@ static int op_cgroup_next(void *data, struct cgroup_event *ret) {
 }
 
 const struct proc_events_ops sim_proc_events_ops = {op_listen, op_proc_fd, op_proc_next};
-const struct cgroup_events_ops sim_cgroup_events_ops = {op_watch, op_unwatch, op_cgroup_fd, op_cgroup_next};
+const struct cgroup_events_ops sim_cgroup_events_ops = {op_watch, op_unwatch, op_forget, op_cgroup_fd, op_cgroup_next};

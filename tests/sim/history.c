@@ -50,9 +50,10 @@ static void fork_one(struct play *play) {
         if (!thread)
                 return;
         bool process = play_random(play, 3) > 0;
-        /* Processes of threaded cgroups cannot be cloned out of their domain, nor anybody into it. */
-        const char *into =
-                process && !play->forks_only && !play->follows && play_random(play, 4) == 0 ? any_domain(play) : NULL;
+        /* Processes of threaded cgroups cannot be cloned out of their domain, nor anybody into it. That a tenant's own
+         * process clones one into another place is found by the next check of all tenants only. */
+        bool told = !play->follows || !sim_is_inside(play->sim, thread->cgroup);
+        const char *into = process && !play->forks_only && told && play_random(play, 4) == 0 ? any_domain(play) : NULL;
         usec_t event = play_random(play, 60), listed = event + play_random(play, 400);
         pid_t parent = thread->tid;
         pid_t tid = sim_fork(play->sim, parent, process, into, event, listed);

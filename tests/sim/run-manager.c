@@ -48,7 +48,7 @@ static bool busy(const struct stage *stage) {
 static void run_quiet(struct stage *stage) {
         usec_t end = clock_now() + PATIENCE;
         for (;;) {
-                int r = sd_event_run(stage->event, busy(stage) ? 10 * USEC_PER_MSEC : 0);
+                int r = sd_event_run(stage->event, busy(stage) ? 10 * USEC_PER_MSEC : 30 * USEC_PER_MSEC);
                 if (r < 0)
                         play_fail(&stage->play, "the event loop: %s", strerror(-r));
                 if (r < 0 || (r == 0 && !busy(stage)))
@@ -126,6 +126,21 @@ static bool carried_outside(const struct stage *stage) {
                                  tenants_of_cgroup(manager_tenants(stage->manager), sim->thread[i]->cgroup->path))
                         return true;
         return false;
+}
+
+/* Who left a tenant has lost its cookie. What was set by somebody else, and adopted, is not ours to take. */
+static void check_leavers(struct stage *stage) {
+        const struct sim *sim = stage->play.sim;
+        const struct tenants *tenants = manager_tenants(stage->manager);
+        for (pid_t i = SIM_PID_MIN; stage->honest && i <= sim->pid_max; i++) {
+                const struct sim_thread *thread = sim->thread[i];
+                if (!thread || thread->stage != SIM_LIVE || !thread->cookie || !thread->cookie->delivered)
+                        continue;
+                const struct tenant *carried = tenants_of_cookie(tenants, thread->cookie->number);
+                if (carried && !carried->adopted && tenants_of_cgroup(tenants, thread->cgroup->path) != carried)
+                        play_fail(&stage->play, "thread %d in %s carries the cookie of %s", (int) i,
+                                  thread->cgroup->path, carried->name);
+        }
 }
 
 /* A restart of the daemon: cookies stay, unless somebody outside could not be told from those inside. */
@@ -219,6 +234,7 @@ static bool run(uint64_t seed, bool verbose) {
         sim_advance(play->sim, USEC_PER_SEC);
         run_quiet(&stage);
         check(&stage);
+        check_leavers(&stage);
         restart(&stage);
         untag_all(&stage);
         bool failed = play->failure[0] != '\0';

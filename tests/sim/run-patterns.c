@@ -87,7 +87,7 @@ static bool busy(const struct stage *stage) {
 static void run_quiet(struct stage *stage) {
         usec_t end = clock_now() + PATIENCE;
         for (;;) {
-                int r = sd_event_run(stage->event, busy(stage) ? 10 * USEC_PER_MSEC : 0);
+                int r = sd_event_run(stage->event, busy(stage) ? 10 * USEC_PER_MSEC : 30 * USEC_PER_MSEC);
                 if (r < 0)
                         wrong(stage, "the event loop: %s", strerror(-r));
                 if (r < 0 || (r == 0 && !busy(stage)))

@@ -287,6 +287,18 @@ static void watches(void) {
         CHECK_IS(remove_cgroup(BASE "/w/x y"), 0);
         CHECK(comes(CGROUP_EVENT_REMOVED, BASE "/w/x y"));
 
+        /* all at once, with what is queued */
+        CHECK_IS(make(BASE "/w/z"), 0);
+        CHECK_IS(w->watch(kernel.data, BASE "/w/z"), 0);
+        w->forget(kernel.data);
+        CHECK_IS(remove_cgroup(BASE "/w/z"), 0);
+        CHECK_IS(nothing_comes(), 0);
+        CHECK_IS(w->watch(kernel.data, BASE "/w"), 0);
+        CHECK_IS(make(BASE "/w/z"), 0);
+        CHECK(comes(CGROUP_EVENT_CREATED, BASE "/w/z"));
+        CHECK_IS(remove_cgroup(BASE "/w/z"), 0);
+        CHECK(comes(CGROUP_EVENT_REMOVED, BASE "/w/z"));
+
         w->unwatch(kernel.data, BASE "/w");
         CHECK_IS(make(BASE "/w/z"), 0);
         CHECK_IS(remove_cgroup(BASE "/w/z"), 0);
