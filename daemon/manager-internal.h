@@ -104,6 +104,9 @@ void manager_end_sweep(struct manager *m, usec_t now);
 void manager_on_drift(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata);
 void manager_judge_drift(struct manager *m, struct tenant *tenant);
 
+/* Notes whether a transient tenant's cgroups are there, and has it untagged when they are gone. transient.c's. */
+void manager_end_transient(struct manager *m, struct tenant *tenant);
+
 /* Runs all that is due now. */
 void manager_run(struct manager *m);
 

@@ -244,7 +244,7 @@ static void refuse_untag(struct manager *m, struct tenant *tenant) {
 }
 
 static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_state before, int result) {
-        if (tenant->untagging && (result == 0 || tenant->force)) {
+        if (tenant->untagging && (result == 0 || tenant->force || tenant->over)) {
                 manager_drop(m, tenant);
                 return;
         }
@@ -259,6 +259,7 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
         tenant->touched = false;
         tenant->passed = manager_now(m);
         tenant->turned = tenant->turned || tenant->state != before;
+        manager_end_transient(m, tenant);
 }
 
 void manager_run_tenant(struct manager *m, struct tenant *tenant, usec_t now, bool narrow) {

@@ -67,6 +67,7 @@ struct tag_request {
         const char *policy; /* NULL: the configured tenant's, else the default one */
         bool persistent;    /* writes tenants.d */
         bool force;         /* also where nothing can protect it */
+        bool transient;     /* a new tenant ends when its cgroups are gone; not with persistent */
 };
 
 /* Makes, or tags again, a tenant. done is called once, possibly before this returns: when the tenant is no longer

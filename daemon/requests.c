@@ -188,6 +188,9 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
                         f, FAILURE_INVALID_NAME, -EINVAL,
                         "'%.200s' is not a name for a tenant: 1 to 255 bytes of UTF-8 without '/' and control characters",
                         request->name);
+        if (request->transient && request->persistent)
+                return fail(f, FAILURE_INVALID_OPTION, -EINVAL,
+                            "%s cannot be both transient and persistent; leave one of them out", request->name);
         struct tenant *tenant = tenants_find(&m->tenants, request->name);
         const struct tenant_config *configured = config_tenant(m->config, request->name);
         int r = check_policy(m, request->policy, f);
@@ -261,10 +264,14 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
         if (tenant) {
                 r = manager_change(m, tenant, tenant->cgroups, policy);
                 tenant->origin = origin == ORIGIN_CONFIGURATION ? origin : tenant->origin;
+                tenant->transient = tenant->transient && origin == ORIGIN_RUNTIME;
         } else {
                 r = tenant_new(request->name, cgroups, policy, origin, &created);
-                if (r == 0)
+                if (r == 0) {
+                        created->transient = request->transient && origin == ORIGIN_RUNTIME;
+                        manager_end_transient(m, created);
                         r = manager_add(m, created);
+                }
                 if (r == 0)
                         tenant = TAKE(created);
         }

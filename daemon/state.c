@@ -76,6 +76,10 @@ static int print_tenant(FILE *stream, const struct tenant *tenant) {
                 r = put(object, "adopted", json_object_new_boolean(tenant->adopted));
         if (r >= 0)
                 r = put_strings(object, "frozen", tenant->frozen, true);
+        if (r >= 0 && tenant->transient)
+                r = put(object, "transient", json_object_new_boolean(true));
+        if (r >= 0 && tenant->transient)
+                r = put(object, "lived", json_object_new_boolean(tenant->lived));
         if (r >= 0)
                 r = put(object, "stay-frozen", json_object_new_boolean(tenant->stay_frozen));
         return r < 0 ? r : print(stream, object);
@@ -210,7 +214,7 @@ static int check_tenant(const struct tenants *tenants, const struct tenant *tena
 static int get_tenant(json_object *object, struct tenants *tenants) {
         _cleanup_(tenant_freep) struct tenant *tenant = NULL;
         _cleanup_strv_ char **cgroups = NULL;
-        json_object *name, *policy, *origin, *adopted, *stay_frozen;
+        json_object *name, *policy, *origin, *adopted, *stay_frozen, *transient, *lived;
         if (!json_object_is_type(object, json_type_object))
                 return -EBADMSG;
         int r = get(object, "name", json_type_string, false, &name);
@@ -222,6 +226,10 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
                 r = get(object, "adopted", json_type_boolean, false, &adopted);
         if (r >= 0)
                 r = get(object, "stay-frozen", json_type_boolean, true, &stay_frozen);
+        if (r >= 0)
+                r = get(object, "transient", json_type_boolean, true, &transient);
+        if (r >= 0)
+                r = get(object, "lived", json_type_boolean, true, &lived);
         if (r >= 0)
                 r = get_paths(object, "cgroups", &cgroups);
         if (r < 0)
@@ -245,6 +253,8 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
                 tenant->cookie = 0;
         tenant->adopted = json_object_get_boolean(adopted);
         tenant->stay_frozen = stay_frozen && json_object_get_boolean(stay_frozen);
+        tenant->transient = transient && json_object_get_boolean(transient);
+        tenant->lived = lived && json_object_get_boolean(lived);
         r = tenants_add(tenants, tenant);
         if (r < 0)
                 return r == -EEXIST ? -EBADMSG : r;

@@ -7,7 +7,8 @@
 #include "tenant.h"
 
 struct state {
-        struct tenants tenants; /* name, cgroups, policy, origin, cookie, adopted, frozen, stay_frozen */
+        struct tenants tenants; /* name, cgroups, policy, origin, cookie, adopted, frozen, stay_frozen, transient,
+                                 * lived */
         char **untagged;        /* configured tenants that were untagged by hand */
 };
 

@@ -32,6 +32,8 @@ struct tenant {
         char **cgroups; /* normalized; they need not exist yet */
         char *policy;   /* as asked for: NULL for the default one */
         enum origin origin;
+        bool transient; /* it ends when none of its cgroups is there any more ... */
+        bool lived;     /* ... after one has been */
 
         /* What the last pass saw. */
         enum tenant_state state;
@@ -77,6 +79,7 @@ struct tenant {
         bool turned;     /* ... and which state it is in */
         bool untagging;  /* it is to be untagged, and forgotten then */
         bool force;      /* ... of a cookie that was set by somebody else too */
+        bool over;       /* ... and in any case: its cgroups are gone */
 };
 
 /* name, cgroups and policy are copied. 0 or -ENOMEM. */

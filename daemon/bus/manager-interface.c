@@ -16,6 +16,7 @@ static void tag_now(struct call *call) {
                 .policy = call->options.policy,
                 .persistent = call->options.persistent,
                 .force = call->options.force,
+                .transient = call->options.transient,
         };
         call->at_manager = true;
         manager_tag(call->bus->manager, &request, call_tagged, call);
@@ -67,8 +68,9 @@ static const char *action_for(const struct call *call) {
 
 static int method_tag(sd_bus_message *message, void *userdata, sd_bus_error *error) {
         struct call *call = NULL;
-        int r = begin(userdata, message, OPTION_CGROUPS | OPTION_POLICY | OPTION_PERSISTENT | OPTION_FORCE, &call,
-                      error);
+        const unsigned allowed =
+                OPTION_CGROUPS | OPTION_POLICY | OPTION_PERSISTENT | OPTION_FORCE | OPTION_TRANSIENT;
+        int r = begin(userdata, message, allowed, &call, error);
         if (r < 0)
                 return r;
         call_authorize(call, action_for(call), tag_authorized);

@@ -6,7 +6,9 @@
  * which answers with a string. Commands:
  *   tenant PATH                    makes a cgroup that the daemon may touch
  *   cgroup PATH                    makes one that it may not
+ *   remove PATH                    removes a cgroup
  *   spawn PATH THREADS             starts a process; answers with its PID
+ *   kill PID                       ends a process
  *   cookie TID                     what the thread carries
  *   own TID                        the thread gives itself a cookie
  *   share TID FROM                 the thread takes another's
@@ -82,6 +84,12 @@ static int obey(const char *command, char *text, size_t size) {
                 return make(path, true);
         if (sscanf(command, "cgroup %4095s", path) == 1)
                 return make(path, false);
+        if (sscanf(command, "remove %4095s", path) == 1)
+                return sim_cgroup_remove(sim, path);
+        if (sscanf(command, "kill %u", &a) == 1) {
+                sim_kill(sim, (pid_t) a, true);
+                return 0;
+        }
         if (sscanf(command, "spawn %4095s %u", path, &n) == 2) {
                 pid_t pid = sim_spawn(sim, 0, path, n);
                 snprintf(text, size, "%d", pid);

@@ -37,6 +37,8 @@ static void test_there_and_back(void **state) {
         add(&tenants, "a", NULL, ORIGIN_RUNTIME, UINT64_MAX, (char *[]){a, NULL});
         add(&tenants, "m\xc3\xbcller \"x\\", "strict", ORIGIN_CONFIGURATION, 0, (char *[]){bytes, utf8, NULL});
         tenants.tenant[0]->adopted = true;
+        tenants.tenant[0]->transient = true;
+        tenants.tenant[0]->lived = true;
         tenants.tenant[1]->stay_frozen = true;
         tenants.tenant[1]->given = 7; /* told where no cookie is known */
         assert_int_equal(strv_extend(&tenants.tenant[1]->frozen, bytes), 0);
@@ -58,6 +60,8 @@ static void test_there_and_back(void **state) {
                 assert_int_equal(after->cookie, i == 0 ? UINT64_MAX : 7);
                 assert_int_equal(after->stay_frozen, before->stay_frozen);
                 assert_int_equal(after->adopted, before->adopted);
+                assert_int_equal(after->transient, before->transient);
+                assert_int_equal(after->lived, before->lived);
                 assert_int_equal(after->state, TENANT_PENDING);
         }
         assert_null(loaded.tenants.tenant[0]->policy);
