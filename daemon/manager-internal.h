@@ -107,9 +107,6 @@ void manager_judge_drift(struct manager *m, struct tenant *tenant);
 /* Notes whether a transient tenant's cgroups are there, and has it untagged when they are gone. transient.c's. */
 void manager_end_transient(struct manager *m, struct tenant *tenant);
 
-/* Runs all that is due now. */
-void manager_run(struct manager *m);
-
 /* Makes the tenants what the configuration says, or, if that is not known, leaves them as they are; takes over those of
  * before a restart; protects what the daemon and the whole host hang on. 0 or negative errno. configure.c's. */
 int manager_apply_config(struct manager *m, bool known);

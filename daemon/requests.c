@@ -178,7 +178,48 @@ int manager_change(struct manager *m, struct tenant *tenant, char *const *cgroup
         return 0;
 }
 
-/* Checks all of a request. *ret_tenant: the tenant there is, or NULL; *ret_cgroups: those of a new one. */
+static bool all_within(char *const *cgroups, const struct tenant *tenant) {
+        for (; *cgroups; cgroups++) {
+                bool within = false;
+                for (char **c = tenant->cgroups; *c; c++)
+                        within = within || cgroup_path_within(*cgroups, *c);
+                if (!within)
+                        return false;
+        }
+        return true;
+}
+
+/* Makes of the cgroups that are to join the tenant all that it has then. Those of a transient one that are gone by now
+ * would only become more and more. */
+static int join(struct manager *m, const struct tenant *tenant, char ***cgroups, struct failure *f) {
+        _cleanup_strv_ char **all = NULL, **joined = NULL;
+        bool within = all_within(*cgroups, tenant);
+        int r = 0;
+
+        if (!within && tenant->origin == ORIGIN_CONFIGURATION)
+                return fail(
+                        f, FAILURE_TENANT_EXISTS, -EEXIST,
+                        "%s is a tenant of the configuration, and has the cgroups that its file names; add them there",
+                        tenant->name);
+        for (char **c = tenant->cgroups; r == 0 && *c; c++)
+                if (within || !tenant->transient || manager_has_cgroup(m, *c))
+                        r = strv_extend(&all, *c);
+        for (char **c = *cgroups; r == 0 && !within && *c; c++)
+                r = strv_extend(&all, *c);
+        if (r < 0)
+                return fail(f, FAILURE_FAILED, r, "Out of memory");
+        r = normalize(all, &joined, f);
+        if (r == 0)
+                r = manager_check_cgroups(m, tenant, joined, f);
+        if (r < 0)
+                return r;
+        strv_free(*cgroups);
+        *cgroups = TAKE(joined);
+        return 0;
+}
+
+/* Checks all of a request. *ret_tenant: the tenant there is, or NULL; *ret_cgroups: those it will have, or NULL for
+ * those it has. */
 static int check_tag(struct manager *m, const struct tag_request *request, struct tenant **ret_tenant,
                      char ***ret_cgroups, struct failure *f) {
         _cleanup_strv_ char **cgroups = NULL;
@@ -188,9 +229,9 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
                         f, FAILURE_INVALID_NAME, -EINVAL,
                         "'%.200s' is not a name for a tenant: 1 to 255 bytes of UTF-8 without '/' and control characters",
                         request->name);
-        if (request->transient && request->persistent)
-                return fail(f, FAILURE_INVALID_OPTION, -EINVAL,
-                            "%s cannot be both transient and persistent; leave one of them out", request->name);
+        if ((request->transient || request->join) && request->persistent)
+                return fail(f, FAILURE_INVALID_OPTION, -EINVAL, "Persistent does not go with %s; leave one of them out",
+                            request->transient ? "Transient" : "Join");
         struct tenant *tenant = tenants_find(&m->tenants, request->name);
         const struct tenant_config *configured = config_tenant(m->config, request->name);
         int r = check_policy(m, request->policy, f);
@@ -200,7 +241,11 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
                 return r;
         if (tenant && tenant->untagging)
                 return fail(f, FAILURE_BUSY, -EBUSY, "%s is being untagged; try again", tenant->name);
-        if (tenant && cgroups && !strv_equal(cgroups, tenant->cgroups)) {
+        if (tenant && cgroups && request->join) {
+                r = join(m, tenant, &cgroups, f);
+                if (r < 0)
+                        return r;
+        } else if (tenant && cgroups && !strv_equal(cgroups, tenant->cgroups)) {
                 _cleanup_free_ char *has = strv_join(tenant->cgroups, " ");
                 return fail(f, FAILURE_TENANT_EXISTS, -EEXIST,
                             "There is a tenant %s already, of the cgroups %s; untag it first, or take another name",
@@ -262,7 +307,7 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
         }
         enum origin origin = request->persistent || as_configured ? ORIGIN_CONFIGURATION : ORIGIN_RUNTIME;
         if (tenant) {
-                r = manager_change(m, tenant, tenant->cgroups, policy);
+                r = manager_change(m, tenant, cgroups ? cgroups : tenant->cgroups, policy);
                 tenant->origin = origin == ORIGIN_CONFIGURATION ? origin : tenant->origin;
                 tenant->transient = tenant->transient && origin == ORIGIN_RUNTIME;
         } else {

@@ -104,7 +104,7 @@ static int tenant_cgroups(sd_bus *bus, const char *path, const char *interface, 
 }
 
 static int tenant_flag(sd_bus *bus, const char *path, const char *interface, const char *property,
-                          sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+                       sd_bus_message *reply, void *userdata, sd_bus_error *error) {
         const struct fake_tenant *t = userdata;
         bool value = strcmp(property, "Adopted") == 0 ? is(t->name, "adopted-*") : is(t->name, "transient-*");
         return sd_bus_message_append(reply, "b", value);
