@@ -4,6 +4,9 @@
 #include "client.h"
 #include <string.h>
 
+#define BUSY_TRIES 50
+#define BUSY_PAUSE (100 * USEC_PER_MSEC)
+
 /* As bytes: paths of cgroups need not be UTF-8, which strings have to be. */
 static int append_cgroups(sd_bus_message *m, char *const *cgroups) {
         int r = sd_bus_message_open_container(m, 'e', "sv");
@@ -37,9 +40,10 @@ static int append_options(sd_bus_message *m, const struct options *options) {
         return r < 0 ? r : sd_bus_message_close_container(m);
 }
 
-int client_tag(sd_bus *bus, const struct options *options, const char *name, json_object **ret) {
+/* One call; negative errno with error set. */
+static int call_tag(sd_bus *bus, const struct options *options, const char *name, sd_bus_error *error,
+                    json_object **ret) {
         _cleanup_message_ sd_bus_message *call = NULL, *reply = NULL;
-        _cleanup_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
         const char *path;
         int r = sd_bus_message_new_method_call(bus, &call, CORESCHED_BUS_NAME, CORESCHED_PATH,
                                                CORESCHED_MANAGER_INTERFACE, "Tag");
@@ -48,10 +52,22 @@ int client_tag(sd_bus *bus, const struct options *options, const char *name, jso
         if (r >= 0)
                 r = append_options(call, options);
         if (r >= 0)
-                r = sd_bus_call(bus, call, 0, &error, &reply);
+                r = sd_bus_call(bus, call, 0, error, &reply);
         if (r >= 0)
                 r = sd_bus_message_read(reply, "o", &path);
-        if (r >= 0)
-                r = client_properties(bus, path, CORESCHED_TENANT_INTERFACE, &error, ret);
-        return r < 0 ? client_failed(bus, &error, r, "tag", name) : STATUS_GOOD;
+        return r < 0 ? r : client_properties(bus, path, CORESCHED_TENANT_INTERFACE, error, ret);
+}
+
+int client_tag(sd_bus *bus, const struct options *options, const char *name, json_object **ret) {
+        for (unsigned i = 0;; i++) {
+                _cleanup_error_ sd_bus_error error = SD_BUS_ERROR_NULL;
+                int r = call_tag(bus, options, name, &error, ret);
+                if (r >= 0)
+                        return STATUS_GOOD;
+                /* A transient tenant of this name may just be ending. */
+                if (!options->transient || !sd_bus_error_has_name(&error, CORESCHED_ERROR_PREFIX "Busy") ||
+                    i == BUSY_TRIES)
+                        return client_failed(bus, &error, r, "tag", name);
+                usleep(BUSY_PAUSE);
+        }
 }
