@@ -12,7 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define STATE_BYTES_MAX (1024 * 1024)
+#define STATE_BYTES_MAX ((size_t) 1024 * 1024)
 
 static char *read_all(FILE *file) {
         _cleanup_free_ char *text = malloc(STATE_BYTES_MAX + 1);
