@@ -111,9 +111,6 @@ void manager_judge_drift(struct manager *m, struct tenant *tenant);
 /* Notes whether a transient tenant's cgroups are there, and has it untagged when they are gone. transient.c's. */
 void manager_end_transient(struct manager *m, struct tenant *tenant);
 
-/* Runs all that is due now. */
-void manager_run(struct manager *m);
-
 /* Makes the tenants what the configuration says, or, if that is not known, leaves them as they are; takes over those of
  * before a restart; protects what the daemon and the whole host hang on. 0 or negative errno. configure.c's. */
 int manager_apply_config(struct manager *m, bool known);
@@ -149,6 +146,11 @@ int manager_review_patterns(struct manager *m);
 /* The tenant is untagged by hand: patterns leave its cgroups alone; that failed: they do not. 0 or -ENOMEM. */
 int manager_leave(struct manager *m, const struct tenant *tenant);
 void manager_unleave(struct manager *m, const struct tenant *tenant);
+
+/* The tenant of just these cgroups that a pattern made, or NULL. It gives way to one that is tagged by hand: it is
+ * forgotten, but its tasks keep their cookie, which is the result if we gave it (else 0). */
+struct tenant *manager_find_twin(const struct manager *m, char *const *cgroups);
+uint64_t manager_give_way(struct manager *m, struct tenant *twin);
 
 /* Is it, or does it hold or lie in, a cgroup that may be no tenant? requests.c's. */
 bool manager_is_protected(const struct manager *m, const char *path);

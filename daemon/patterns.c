@@ -300,3 +300,22 @@ void manager_unleave(struct manager *m, const struct tenant *tenant) {
         for (char **path = tenant->cgroups; *path; path++)
                 strv_remove(m->left, *path);
 }
+
+/* ---- what a tag by hand takes the place of ---- */
+
+struct tenant *manager_find_twin(const struct manager *m, char *const *cgroups) {
+        for (size_t i = 0; i < m->tenants.n; i++) {
+                struct tenant *tenant = m->tenants.tenant[i];
+                if (tenant->origin == ORIGIN_PATTERN && !tenant->untagging && strv_equal(tenant->cgroups, cgroups))
+                        return tenant;
+        }
+        return NULL;
+}
+
+uint64_t manager_give_way(struct manager *m, struct tenant *twin) {
+        uint64_t given = twin->adopted ? 0 : twin->cookie;
+        twin->stay_frozen = false;
+        pass_abort(&m->pass, twin);
+        manager_drop(m, twin);
+        return given;
+}

@@ -17,6 +17,7 @@ static void tag_now(struct call *call) {
                 .persistent = call->options.persistent,
                 .force = call->options.force,
                 .transient = call->options.transient,
+                .join = call->options.join,
         };
         call->at_manager = true;
         manager_tag(call->bus->manager, &request, call_tagged, call);
@@ -68,7 +69,8 @@ static const char *action_for(const struct call *call) {
 
 static int method_tag(sd_bus_message *message, void *userdata, sd_bus_error *error) {
         struct call *call = NULL;
-        const unsigned allowed = OPTION_CGROUPS | OPTION_POLICY | OPTION_PERSISTENT | OPTION_FORCE | OPTION_TRANSIENT;
+        const unsigned allowed =
+                OPTION_CGROUPS | OPTION_POLICY | OPTION_PERSISTENT | OPTION_FORCE | OPTION_TRANSIENT | OPTION_JOIN;
         int r = begin(userdata, message, allowed, &call, error);
         if (r < 0)
                 return r;

@@ -14,6 +14,7 @@ static const struct {
         {"Persistent", "b", "a boolean", OPTION_PERSISTENT, NULL},
         {"Force", "b", "a boolean", OPTION_FORCE, NULL},
         {"Transient", "b", "a boolean", OPTION_TRANSIENT, NULL},
+        {"Join", "b", "a boolean", OPTION_JOIN, NULL},
 };
 
 void options_done(struct options *options) {
@@ -68,6 +69,7 @@ static int read_cgroups(sd_bus_message *message, char ***ret, struct failure *f)
 static bool *flag_of(struct options *options, enum option option) {
         return option == OPTION_FORCE       ? &options->force
                : option == OPTION_TRANSIENT ? &options->transient
+               : option == OPTION_JOIN      ? &options->join
                                             : &options->persistent;
 }
 
@@ -87,6 +89,7 @@ static int read_value(sd_bus_message *message, enum option option, struct option
         case OPTION_PERSISTENT:
         case OPTION_FORCE:
         case OPTION_TRANSIENT:
+        case OPTION_JOIN:
                 r = sd_bus_message_read(message, "b", &yes);
                 if (r < 0)
                         break;

@@ -180,7 +180,8 @@ static void test_persistent(void **state) {
 static void assert_ends(const struct fixture *f, const char *name) {
         for (unsigned i = 0;; i++) {
                 _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
-                if (sd_bus_call_method(f->root, CORESCHED_BUS_NAME, MANAGER, "GetTenant", &error, NULL, "s", name) < 0) {
+                if (sd_bus_call_method(f->root, CORESCHED_BUS_NAME, MANAGER, "GetTenant", &error, NULL, "s", name) <
+                    0) {
                         assert_string_equal(error.name, CORESCHED_ERROR_PREFIX "NoSuchTenant");
                         return;
                 }
@@ -245,6 +246,56 @@ static void test_transient(void **state) {
         assert_ends(f, "transient");
         assert_true(get_bool(f->root, TENANT("waiting"), "Transient"));
         untag(f, "waiting");
+}
+
+static void join(const struct fixture *f, const char *name, const char *cgroup) {
+        expect(f->root, MANAGER, "Tag", NULL, "sa{sv}", name, 3, "CGroups", "as", 1, cgroup, "Transient", "b", true,
+               "Join", "b", true);
+}
+
+static void assert_cgroups(const struct fixture *f, const char *path, const char *words) {
+        _cleanup_strv_ char **cgroups = NULL;
+        assert_true(sd_bus_get_property_strv(f->root, CORESCHED_BUS_NAME, path, CORESCHED_TENANT_INTERFACE, "CGroups",
+                                             NULL, &cgroups) >= 0);
+        _cleanup_free_ char *joined = strv_join(cgroups, " ");
+        assert_string_equal(joined, words);
+}
+
+static void test_join(void **state) {
+        struct fixture *f = *state;
+        world(f, "tenant /join/a");
+        world(f, "tenant /join/b");
+        world(f, "tenant /join/c");
+        pid_t a = (pid_t) world(f, "spawn /join/a 1"), b = (pid_t) world(f, "spawn /join/b 1");
+        join(f, "join", "/join/a");
+        join(f, "join", "/join/b");
+        assert_cgroups(f, TENANT("join"), "/join/a /join/b");
+        assert_true(world(f, "cookie %d", a) != 0);
+        assert_true(world(f, "cookie %d", a) == world(f, "cookie %d", b));
+        join(f, "join", "/join/b/inner"); /* is in it */
+        assert_cgroups(f, TENANT("join"), "/join/a /join/b");
+
+        /* It ends with the last one; those that are gone are not kept when others join. */
+        world(f, "kill %d", a);
+        world(f, "remove /join/a");
+        join(f, "join", "/join/c");
+        assert_cgroups(f, TENANT("join"), "/join/b /join/c");
+        world(f, "kill %d", b);
+        world(f, "remove /join/b");
+        world(f, "remove /join/c");
+        assert_ends(f, "join");
+
+        tag(f, "other", "/join/other");
+        free(expect_error(f->root, 0, "TenantExists", MANAGER, "Tag", "sa{sv}", "joins", 2, "CGroups", "as", 1,
+                          "/join/other/inner", "Join", "b", true));
+        untag(f, "other");
+        expect(f->root, MANAGER, "Tag", NULL, "sa{sv}", "kept", 2, "CGroups", "as", 1, "/join/kept", "Persistent", "b",
+               true);
+        join(f, "kept", "/join/kept/inner");
+        assert_cgroups(f, TENANT("kept"), "/join/kept");
+        free(expect_error(f->root, 0, "TenantExists", MANAGER, "Tag", "sa{sv}", "kept", 2, "CGroups", "as", 1,
+                          "/join/elsewhere", "Join", "b", true));
+        expect(f->root, MANAGER, "UntagWithOptions", NULL, "sa{sv}", "kept", 1, "Persistent", "b", true);
 }
 
 static void test_reload(void **state) {
@@ -388,9 +439,9 @@ static void test_restart(void **state) {
 int main(void) {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_tag),        cmocka_unit_test(test_tenant_object), cmocka_unit_test(test_verify),
-                cmocka_unit_test(test_persistent), cmocka_unit_test(test_transient),     cmocka_unit_test(test_reload),
-                cmocka_unit_test(test_bytes),
-                cmocka_unit_test(test_host),       cmocka_unit_test(test_degraded),      cmocka_unit_test(test_restart),
+                cmocka_unit_test(test_persistent), cmocka_unit_test(test_transient),     cmocka_unit_test(test_join),
+                cmocka_unit_test(test_reload),     cmocka_unit_test(test_bytes),         cmocka_unit_test(test_host),
+                cmocka_unit_test(test_degraded),   cmocka_unit_test(test_restart),
         };
         return cmocka_run_group_tests_name("bus/methods", tests, fixture_start, fixture_stop);
 }

@@ -215,6 +215,20 @@ static void test_untagged_by_hand(void **state) {
         reload(f);
         await(f, "a", true);
 
+        /* A tag by hand takes its place, with its cookie. */
+        pid_t pid = (pid_t) world(f, "spawn /m5/c 1");
+        settle();
+        uint64_t before = cookie(f, pid);
+        assert_true(before != 0);
+        tag(f, "taken", "/m5/c");
+        assert_false(is_tenant(f, "c"));
+        assert_true(cookie(f, pid) == before);
+        assert_false(get_bool(f->root, TENANT("taken"), "Adopted"));
+        untag(f, "taken");
+        assert_int_equal(cookie(f, pid), 0);
+        settle();
+        assert_false(is_tenant(f, "c"));
+
         /* A tag by hand of what was untagged is one by hand. */
         untag(f, "b");
         tag(f, "hand", "/m5/b");
