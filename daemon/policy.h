@@ -12,11 +12,11 @@ struct policy {
         enum isolation isolation;
         enum attach attach;
         enum on_exposed on_exposed;
+        bool active; /* its patterns are in force */
 
         char **match;   /* patterns (pattern.h) of cgroups that are made tenants; NULL: none */
         char **exclude; /* ... of those that are not */
         char *tenant;   /* the template of the tenant's name; NULL: one tenant for each cgroup */
-        bool active;    /* the patterns are in force */
 };
 
 /* Is this a name for a policy: 1 to POLICY_NAME_MAX ASCII letters, digits and "-_.:@", the first no '.'? */

@@ -318,6 +318,7 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
         }
         enum origin origin = request->persistent || as_configured ? ORIGIN_CONFIGURATION : ORIGIN_RUNTIME;
         if (tenant) {
+                tenant->given = given ? given : tenant->given;
                 bool joined = cgroups && !strv_equal(cgroups, tenant->cgroups);
                 r = manager_change(m, tenant, cgroups ? cgroups : tenant->cgroups, policy);
                 if (origin == ORIGIN_CONFIGURATION || (joined && tenant->origin == ORIGIN_PATTERN)) {
@@ -329,6 +330,7 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
         } else {
                 r = tenant_new(request->name, cgroups, policy, origin, &created);
                 if (r == 0) {
+                        created->given = given;
                         created->transient = request->transient && origin == ORIGIN_RUNTIME;
                         manager_end_transient(m, created);
                         r = manager_add(m, created);
@@ -338,8 +340,6 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
         }
         if (r < 0)
                 return fail(f, FAILURE_FAILED, r, "%s could not be tagged: %s", request->name, strerrordesc_np(-r));
-        if (given != 0)
-                tenant->given = given;
         m->unsaved = m->unsaved || strv_contains(m->untagged, request->name);
         strv_remove(m->untagged, request->name);
         *ret = tenant;

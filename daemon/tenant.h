@@ -31,8 +31,8 @@ struct tenant {
         char *name;
         char **cgroups; /* normalized; they need not exist yet */
         char *policy;   /* as asked for: NULL for the default one */
-        enum origin origin;
         char *pattern;  /* ORIGIN_PATTERN: the policy whose Match= made it; else NULL */
+        enum origin origin;
         bool transient; /* it ends when none of its cgroups is there any more ... */
         bool lived;     /* ... after one has been */
 
