@@ -17,6 +17,9 @@ static const char *core_scheduling_advice(const char *word) {
                 {"no-smt", ": SMT is not active, nothing shares a core; tenants are tagged once it is"},
                 {"unsupported",
                  ": this kernel is built without CONFIG_SCHED_CORE; boot one that has it, or switch SMT off"},
+                {"sched-ext",
+                 ": a BPF scheduler is loaded, with which hosts are reported to hang when there are cookies; unload it, or set "
+                 "AllowSchedExt=yes"},
                 {"denied", ": a security module refuses prctl(PR_SCHED_CORE); allow it to coreschedd"},
         };
         for (size_t i = 0; i < ELEMENTS(advices); i++)
@@ -79,11 +82,13 @@ static int print_unprotected(const struct options *options, json_object *tenants
 static int print_manager(const struct options *options, json_object *manager, json_object *tenants,
                          json_object *counts) {
         const char *scheduling = json_text(manager, "CoreScheduling");
-        bool bad = strcmp(scheduling, "unsupported") == 0 || strcmp(scheduling, "denied") == 0;
+        bool bad = strcmp(scheduling, "unsupported") == 0 || strcmp(scheduling, "denied") == 0 ||
+                   strcmp(scheduling, "sched-ext") == 0;
         enum colour colour = bad ? COLOUR_BAD : COLOUR_GOOD;
         _cleanup_free_ char *control = text_printable(json_text(manager, "SmtControl"));
         _cleanup_free_ char *tally = counts_text(json_object_array_length(tenants), counts);
-        if (!control || !tally)
+        _cleanup_free_ char *problem = text_printable(json_text(manager, "ConfigurationError"));
+        if (!control || !tally || !problem)
                 return -ENOMEM;
         output_page(options);
         view_field("coreschedd", json_text(manager, "Version"));
@@ -91,6 +96,9 @@ static int print_manager(const struct options *options, json_object *manager, js
                colour_end(options->colour, colour), core_scheduling_advice(scheduling));
         printf("%16s: %s (smt/control: %s)\n", "SMT", json_truth(manager, "SmtActive") ? "active" : "not active",
                control);
+        if (problem[0] != '\0')
+                printf("%16s: %swrong%s: %s; what was in force before stays\n", "configuration",
+                       colour_begin(options->colour, COLOUR_BAD), colour_end(options->colour, COLOUR_BAD), problem);
         view_field("default policy", json_text(manager, "DefaultPolicy"));
         view_field("tenants", tally);
         return print_unprotected(options, tenants);

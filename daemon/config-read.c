@@ -21,9 +21,13 @@ struct reader {
         const struct config *policies;
 };
 
-static const struct ini_key daemon_keys[] = {{"Daemon", "DefaultPolicy"},     {"Daemon", "FreezeTimeoutSec"},
-                                             {"Daemon", "Patterns"},          {"Daemon", "RealtimeBudgetMSec"},
-                                             {"Daemon", "VerifyIntervalSec"}, {0}};
+static const struct ini_key daemon_keys[] = {{"Daemon", "DefaultPolicy"},
+                                             {"Daemon", "FreezeTimeoutSec"},
+                                             {"Daemon", "Patterns"},
+                                             {"Daemon", "RealtimeBudgetMSec"},
+                                             {"Daemon", "VerifyIntervalSec"},
+                                             {"Daemon", "AllowSchedExt"},
+                                             {0}};
 static const struct ini_key policy_keys[] = {{"Policy", "Description"}, {"Policy", "Isolation"}, {"Policy", "Attach"},
                                              {"Policy", "OnExposed"},   {"Policy", "Match"},     {"Policy", "Exclude"},
                                              {"Policy", "Tenant"},      {"Policy", "Active"},    {0}};
@@ -80,6 +84,19 @@ static int unknown_policy(const struct reader *reader, const struct ini_entry *e
                      : no_memory(reader, f);
 }
 
+static int truth_from_word(const char *word) {
+        return strcmp(word, "yes") == 0 ? 1 : strcmp(word, "no") == 0 ? 0 : -EINVAL;
+}
+
+static int set_truth(const struct reader *reader, const struct ini_entry *entry, bool *place, struct failure *f) {
+        static const char *const truths[] = {"yes", "no", NULL};
+        int value = get_word(reader, entry, truth_from_word, truths, f);
+        if (value < 0)
+                return value;
+        *place = value;
+        return 0;
+}
+
 static int set_policy_name(const struct reader *reader, const struct ini_entry *entry, const struct config *config,
                            char **place, struct failure *f) {
         if (config && !config_policy(config, entry->value))
@@ -134,6 +151,8 @@ static int read_daemon_entry(const struct ini_entry *entry, void *userdata, stru
                 return set_patterns(reader, entry, config, f);
         if (strcmp(entry->key, "RealtimeBudgetMSec") == 0)
                 return set_usec(reader, entry, 0, 50, USEC_PER_MSEC, &config->realtime_budget, f);
+        if (strcmp(entry->key, "AllowSchedExt") == 0)
+                return set_truth(reader, entry, &config->allow_sched_ext, f);
         return set_usec(reader, entry, 0, 3600, USEC_PER_SEC, &config->verify_interval, f); /* VerifyIntervalSec */
 }
 
@@ -184,13 +203,11 @@ static int set_template(struct reader *reader, const struct ini_entry *entry, st
 }
 
 static int set_active(struct reader *reader, const struct ini_entry *entry, struct failure *f) {
-        static const char *const answers[] = {"no", "yes", NULL};
-        for (int i = 0; answers[i]; i++)
-                if (strcmp(answers[i], entry->value) == 0) {
-                        reader->active = i;
-                        return 0;
-                }
-        return wrong(reader, entry, entry->value, "is unknown", nearest_hint(entry->value, answers).text, f);
+        bool yes;
+        int r = set_truth(reader, entry, &yes, f);
+        if (r >= 0)
+                reader->active = yes;
+        return r;
 }
 
 /* What no key shows alone. */
@@ -259,24 +276,14 @@ static const char *needless_escape(const char *value) {
         return NULL;
 }
 
-/* A word of CGroups=: a slice's name, or a path. */
 static int add_cgroup(const struct reader *reader, const struct ini_entry *entry, const char *word, struct failure *f) {
-        static const char *const units[] = {".service", ".scope", ".socket", ".mount", ".swap"};
         _cleanup_free_ char *path = NULL;
-        int r = -EINVAL;
-        if (!strchr(word, '/')) {
-                r = slice_path(word, &path);
-                for (size_t i = 0; r == -EINVAL && i < ELEMENTS(units); i++) {
-                        const char *suffix = strrchr(word, '.');
-                        if (suffix && strcmp(suffix, units[i]) == 0)
-                                return wrong(reader, entry, word, "is a unit's name",
-                                             "; write its cgroup's path, which `systemctl show -P ControlGroup UNIT` "
-                                             "tells while it runs",
-                                             f);
-                }
-        }
-        if (r == -EINVAL)
-                r = cgroup_path_normalize(word, &path);
+        int r = cgroup_from_word(word, &path);
+        if (r == -EDOM)
+                return wrong(
+                        reader, entry, word, "is a unit's name",
+                        "; write its cgroup's path, which `systemctl show -P ControlGroup UNIT` tells while it runs",
+                        f);
         if (r == -EINVAL)
                 return wrong(reader, entry, word, "is no path of a cgroup", "", f);
         if (r >= 0 && strcmp(path, "/") == 0)

@@ -157,7 +157,7 @@ int config_write_tenant(const char *root, const char *name, char *const *cgroups
                      : 0;
 }
 
-int config_remove_tenant(const char *root, const char *name, struct failure *f) {
+int config_remove_tenant(const char *root, const char *name, bool force, struct failure *f) {
         _cleanup_free_ char *present = NULL;
         int r = effective_file(root, name, &present, f);
         if (r < 0)
@@ -176,6 +176,12 @@ int config_remove_tenant(const char *root, const char *name, struct failure *f) 
                                 "tenant \"%s\" is configured in %s, too: mask it with a link %s/tenants.d/%s to /dev/null",
                                 name, path, config_folders[0], file);
         }
+        if (!force && !is_ours(present))
+                return fail(
+                        f, FAILURE_TENANT_EXISTS, -EEXIST,
+                        "tenant \"%s\" is configured in %s, which was written by hand: remove that file and reload, or "
+                        "use --force",
+                        name, present);
         if (unlink(present) < 0)
                 return fail(f, FAILURE_FAILED, -errno, "cannot remove %s: %m", present);
         return 0;

@@ -25,6 +25,7 @@ struct config {
         char *default_policy;    /* DefaultPolicy= */
         usec_t freeze_timeout;   /* FreezeTimeoutSec= */
         usec_t realtime_budget;  /* RealtimeBudgetMSec=: of each 100 ms, 0 to 50 ms; 0: never real-time */
+        bool allow_sched_ext;    /* AllowSchedExt= */
         usec_t verify_interval;  /* VerifyIntervalSec=: 0: never */
         char **patterns;         /* Patterns=: policies whose Match= is in force although their Active=no */
         struct policy *policies; /* in the order of their names */
@@ -54,6 +55,7 @@ const struct tenant_config *config_tenant(const struct config *config, const cha
  * file name is escaped as in systemd-escape. policy may be NULL. -EINVAL on what no configuration may hold. */
 int config_write_tenant(const char *root, const char *name, char *const *cgroups, const char *policy,
                         struct failure *f);
-/* Removes the file of the tenant in /etc, whoever wrote it. -ENOENT when the tenant is not configured, -EROFS (nothing
- * is done) when its file, or one that would then take effect, is in another folder. */
-int config_remove_tenant(const char *root, const char *name, struct failure *f);
+/* Removes the file of the tenant in /etc. -EEXIST when somebody else wrote it, unless forced; -ENOENT when the tenant
+ * is not configured, -EROFS (nothing is done) when its file, or one that would then take effect, is in another folder.
+ */
+int config_remove_tenant(const char *root, const char *name, bool force, struct failure *f);

@@ -138,13 +138,28 @@ int manager_apply_config(struct manager *m, bool known) {
         return known ? apply_config(m, NULL) : keep_tenants(m);
 }
 
+/* No tenant may be what the whole host depends on. */
+static int check_tenants(const struct manager *m, const struct config *config, struct failure *f) {
+        for (size_t i = 0; i < config->n_tenants; i++)
+                for (char **path = config->tenants[i].cgroups; *path; path++) {
+                        struct failure why;
+                        int r = manager_check_protected(m, *path, &why);
+                        if (r < 0)
+                                return fail(f, FAILURE_INVALID_CONFIG, r, "%s: %s", config->tenants[i].file, why.text);
+                }
+        return 0;
+}
+
 int manager_read_config(struct manager *m, struct failure *f) {
         _cleanup_(config_freep) struct config *config = NULL;
         int r = config_load(m->options.config_root, &config, f);
+        if (r == 0)
+                r = check_tenants(m, config, f);
         if (r < 0)
                 return r;
         _cleanup_(config_freep) struct config *old = m->config;
         m->config = TAKE(config);
+        m->config_failure = (struct failure){0};
         apply_settings(m);
         r = apply_config(m, m->config_known ? old : NULL);
         m->config_known = true;
@@ -162,7 +177,13 @@ int manager_reload(struct manager *m, struct failure *f) {
         if (r < 0) {
                 m->untagged = TAKE(untagged);
                 m->left = TAKE(left);
-        }
+                log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s; the old configuration stays in force.",
+                         f->text);
+                m->config_failure = *f;
+                if (m->listener.manager_changed)
+                        m->listener.manager_changed(m->listener_userdata);
+        } else
+                log_line(LOG_INFO, CORESCHED_MESSAGE_CONFIGURATION, NULL, "The configuration was read again.");
         return r;
 }
 

@@ -24,7 +24,9 @@ struct manager {
         void *listener_userdata;
 
         struct config *config;
-        bool config_known; /* else it is the built-in one, as the files were wrong at the start */
+        struct failure
+                config_failure; /* what was wrong with it when it was last read; without a text when nothing was */
+        bool config_known;      /* else it is the built-in one, as the files were wrong at the start */
         struct tenants tenants;
         uint16_t last_number; /* of a tenant */
         char **untagged;      /* configured tenants that were untagged by hand */
@@ -98,6 +100,9 @@ void manager_arm(struct manager *m);
 /* CPU time that the daemon used so far. */
 usec_t manager_cpu_used(void);
 
+/* Why no cookie may be given now although the kernel would; NULL: nothing forbids it. */
+const char *manager_forbidden(const struct manager *m);
+
 /* Has SMT been switched? Then all tenants are to be looked at. */
 bool manager_notice_smt(struct manager *m);
 
@@ -152,8 +157,8 @@ void manager_unleave(struct manager *m, const struct tenant *tenant);
 struct tenant *manager_find_twin(const struct manager *m, char *const *cgroups);
 uint64_t manager_give_way(struct manager *m, struct tenant *twin);
 
-/* Is it, or does it hold or lie in, a cgroup that may be no tenant? requests.c's. */
-bool manager_is_protected(const struct manager *m, const char *path);
+/* Does the host depend on this cgroup, or on one above or below it? requests.c's, as the next. */
+int manager_check_protected(const struct manager *m, const char *path, struct failure *f);
 
 /* May these cgroups (normalized) be those of a tenant? self: the tenant they are meant for, or NULL. requests.c's. */
 int manager_check_cgroups(struct manager *m, const struct tenant *self, char *const *cgroups, struct failure *f);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "kernel-bugs.h"
 #include "log.h"
 #include "manager-internal.h"
 #include "strv.h"
@@ -307,12 +308,30 @@ static void hold(struct manager *m) {
                 m->held = held;
 }
 
+const char *manager_forbidden(const struct manager *m) {
+        if (m->config->allow_sched_ext || !m->kernel->sched->sched_ext(m->kernel->data))
+                return NULL;
+        return "a BPF scheduler (sched_ext) is loaded, and hosts with SMT are reported to hang when it meets cookies";
+}
+
+/* What was exposed may be tagged now, or the reverse. */
+static void notice_forbidden(struct manager *m) {
+        const char *forbidden = manager_forbidden(m);
+
+        if (!forbidden == !m->pass.forbidden)
+                return;
+        m->pass.forbidden = forbidden;
+        for (size_t i = 0; i < m->tenants.n; i++)
+                m->tenants.tenant[i]->due = 0;
+}
+
 void manager_run(struct manager *m) {
         usec_t now = manager_now(m);
         bool sweeps = now >= m->sweep;
         struct tenant *tenant;
 
         set_realtime(m, false);
+        notice_forbidden(m);
         if (sweeps) {
                 manager_listen(m, true);
                 manager_begin_sweep(m, now);
@@ -371,6 +390,14 @@ static void on_smt(void *userdata) {
 
 /* ---- beginning and end ---- */
 
+static void warn_of_bugs(const struct manager *m) {
+        const struct kernel_bug *bug;
+
+        for (size_t n = 0; (n = kernel_bugs_next(m->kernel->release, n, &bug)) > 0;)
+                log_line(LOG_WARNING, NULL, NULL, "Linux %s may have %s: %s. It is mended in %s.", m->kernel->release,
+                         bug->id, bug->what, bug->mended);
+}
+
 int manager_new(const struct kernel *kernel, sd_event *event, const struct manager_options *options,
                 struct manager **ret, struct failure *f) {
         _cleanup_(manager_freep) struct manager *m = calloc(1, sizeof(*m));
@@ -393,6 +420,7 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
         if (!known) {
                 log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL,
                          "%s; no configuration is in force, and tenants of before stay as they are.", wrong.text);
+                m->config_failure = wrong;
                 r = config_builtin(&m->config);
         }
         if (r == 0)
@@ -415,6 +443,7 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
                 r = manager_apply_config(m, known);
         if (r < 0)
                 return fail(f, FAILURE_FAILED, r, "The daemon cannot start: %s", strerrordesc_np(-r));
+        warn_of_bugs(m);
         *ret = TAKE(m);
         return 0;
 }

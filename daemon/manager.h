@@ -53,6 +53,8 @@ enum core_scheduling manager_core_scheduling(struct manager *manager);
 int manager_smt(struct manager *manager, char **ret_control, bool *ret_active);
 /* What holds the tenant apart now. */
 enum isolation manager_isolation(struct manager *manager, const struct tenant *tenant);
+/* What was wrong with the configuration when it was last read; "" when nothing was. */
+const char *manager_config_problem(const struct manager *manager);
 /* The name of the policy in force for the tenant. */
 const char *manager_policy(const struct manager *manager, const struct tenant *tenant);
 /* Is there a cgroup of this path (normalized) now? */
@@ -112,6 +114,7 @@ typedef void (*manager_verified_t)(int error, const struct failure *f, const str
                                    size_t n, void *userdata);
 void manager_verify(struct manager *manager, const char *name, manager_verified_t done, void *userdata);
 
-/* Reads the configuration again; the old one stays when anything is wrong. All tenants that it names are tagged, also
+/* Reads the configuration again; the old one stays when anything is wrong. Either is told to the journal, whoever asked
+ * for it. All tenants that it names are tagged, also
  * those that were untagged by hand. */
 int manager_reload(struct manager *manager, struct failure *f);

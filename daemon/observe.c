@@ -220,6 +220,32 @@ int observe_cgroups(const struct kernel *kernel, const struct tenant *tenant, ch
         return 0;
 }
 
+struct count {
+        const struct kernel *kernel;
+        struct pids processes, threads;
+};
+
+static int count_cgroup(const char *path, void *userdata) {
+        struct count *count = userdata;
+        const struct kernel *kernel = count->kernel;
+
+        (void) kernel->cgroup->list(kernel->data, path, false, &count->processes);
+        (void) kernel->cgroup->list(kernel->data, path, true, &count->threads);
+        return 0;
+}
+
+void observe_count(const struct kernel *kernel, const struct tenant *tenant, size_t *ret_processes,
+                   size_t *ret_threads) {
+        struct count count = {.kernel = kernel};
+
+        for (char **root = tenant->cgroups; root && *root; root++)
+                (void) kernel->cgroup->walk(kernel->data, *root, count_cgroup, &count);
+        *ret_processes = count.processes.n;
+        *ret_threads = count.threads.n;
+        pids_done(&count.processes);
+        pids_done(&count.threads);
+}
+
 void host_done(struct host *host) {
         free(host->carrier);
         *host = (struct host){0};

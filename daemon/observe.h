@@ -33,6 +33,11 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
 /* The same of these cgroups alone, which are the tenant's, and none of which is threaded and its own. */
 int observe_cgroups(const struct kernel *kernel, const struct tenant *tenant, char *const *cgroups, struct sight *ret);
 
+/* How many processes and threads there are in the tenant's cgroups; no cookie is read. Of a threaded cgroup of its own
+ * only the threads. What cannot be listed is not counted. */
+void observe_count(const struct kernel *kernel, const struct tenant *tenant, size_t *ret_processes,
+                   size_t *ret_threads);
+
 /* Threads that carry a cookie, anywhere on the host. */
 struct carrier {
         pid_t tid;

@@ -27,6 +27,7 @@ static void pass_free(struct pass *pass) {
         free(pass->freeze_note);
         strv_free(pass->cgroups);
         pids_done(&pass->members);
+        pids_done(&pass->left);
         pids_done(&pass->hints);
         given_done(&pass->delivered);
         free(pass->failed);
@@ -37,10 +38,12 @@ int pass_begin(struct tenant *tenant, enum plan_wish wish, const struct policy *
         struct pass *pass = calloc(1, sizeof(*pass));
         if (!pass)
                 return -ENOMEM;
+        pass->gives_up = wish == WISH_TAGGED && policy->isolation == ISOLATION_NONE;
+        if (pass->gives_up)
+                wish = WISH_UNTAGGED;
         pass->wish = wish;
         pass->freeze = wish == WISH_TAGGED && policy->attach == ATTACH_FREEZE;
         pass->stay_frozen_if_exposed = wish == WISH_TAGGED && policy->on_exposed == ON_EXPOSED_FREEZE;
-        pass->isolate = policy->isolation != ISOLATION_NONE;
         pass->whole_host = wish != WISH_TAGGED || tenant->wide;
         if (tenant->pass) {
                 /* What is frozen already is thawed at the end, whatever the new pass is for. */
@@ -198,6 +201,7 @@ static void conclude_exposed(struct pass_context *c, struct tenant *tenant, cons
 /* An error of the kernel's that concerns the whole tenant. */
 static void conclude_error(struct pass_context *c, struct tenant *tenant, int error) {
         tenant->pass->result = error;
+        observe_count(c->kernel, tenant, &tenant->n_processes, &tenant->n_threads);
         if (error == -ENODEV)
                 tenant_set_state(tenant, TENANT_INERT, "SMT is not active: no two tasks share a core");
         else if (error == -EINVAL)
@@ -284,6 +288,7 @@ static void note_drifts(const struct pass_context *c, struct tenant *tenant, con
                     !pids_contain(&tenant->members, seen->tid) ||
                     (c->watch.live && pidmap_get(&c->watch.settled, seen->tid) == 0))
                         continue;
+                (void) pids_insert(&tenant->pass->left, seen->tid);
                 tenant->n_drifts++;
                 tenant->drifted = true;
                 if (c->drifted && told++ < DRIFTS_TOLD)
@@ -320,6 +325,8 @@ static int go_round(struct pass_context *c, struct tenant *tenant, usec_t now, s
         if (!pass->looked && pass->wish == WISH_TAGGED)
                 note_drifts(c, tenant, sight);
         pass->looked = true;
+        for (size_t i = 0; i < sight->n && pass->left.n > 0; i++)
+                sight->seen[i].left = pids_contain(&pass->left, sight->seen[i].tid);
         r = make_plan(c, tenant, sight, &plan);
         if (r < 0)
                 return r;
@@ -397,6 +404,14 @@ static int go(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
         }
 }
 
+static void conclude_given_up(const struct pass_context *c, struct tenant *tenant) {
+        if (!tenant->adopted)
+                tenant->cookie = tenant->given = 0;
+        pids_done(&tenant->members);
+        observe_count(c->kernel, tenant, &tenant->n_processes, &tenant->n_threads);
+        tenant_set_state(tenant, TENANT_EXPOSED, "its policy asks for no isolation");
+}
+
 int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t *ret_again) {
         struct pass *pass = tenant->pass;
         int r = 0;
@@ -404,9 +419,10 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
         if (pass->ending)
                 return end(c, tenant, now, ret_again);
         tenant->stay_frozen = false;
-        if (!pass->isolate && pass->wish == WISH_TAGGED)
-                tenant_set_state(tenant, TENANT_EXPOSED, "its policy asks for no isolation");
-        else
+        if (c->forbidden && pass->wish == WISH_TAGGED) {
+                conclude_exposed(c, tenant, c->forbidden);
+                observe_count(c->kernel, tenant, &tenant->n_processes, &tenant->n_threads);
+        } else if (!pass->gives_up || tenant->cookie != 0)
                 r = go(c, tenant, now, ret_again);
         if (r > 0)
                 return 1;
@@ -415,5 +431,7 @@ int pass_step(struct pass_context *c, struct tenant *tenant, usec_t now, usec_t 
                 r = 0;
         if (r < 0)
                 conclude_error(c, tenant, r);
+        else if (pass->gives_up && pass->result == 0)
+                conclude_given_up(c, tenant);
         return end(c, tenant, now, ret_again);
 }

@@ -29,6 +29,7 @@ struct pass_context {
          * gets it back. At most DRIFTS_TOLD times in a pass; tenant->n_drifts counts all. May be NULL. */
         void (*drifted)(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata);
         void *userdata;
+        const char *forbidden; /* why no tenant may be tagged; NULL: nothing forbids it */
 
         /* The carriers of the whole host, as seen since the caller last emptied this (host_done); looked up when
          * needed. */
@@ -41,23 +42,24 @@ struct pass_context {
 struct pass {
         enum plan_wish wish;
         bool freeze, stay_frozen_if_exposed; /* the policy's */
-        bool isolate;
+        bool gives_up;                       /* the policy wants no isolation: what cookie there is goes */
         bool whole_host;
-        bool narrow;    /* only these cgroups of the tenant, and the hints, are looked at */
-        char **cgroups; /* all of them are the tenant's, or were */
+        bool narrow; /* only these cgroups of the tenant, and the hints, are looked at */
+        bool looked; /* at all */
         enum { FREEZE_NOT_YET, FREEZE_WAITING, FREEZE_OVER } freezing;
         usec_t freeze_deadline, freeze_pause;
         char *freeze_note; /* why it was tagged live */
-        bool looked;       /* at all */
-        bool counted;      /* threads were listed ... */
-        size_t n_others;   /* ... and so many lead no group, at the last look that did */
+        char **cgroups;    /* all of them are the tenant's, or were */
+        size_t n_others;   /* so many threads lead no group, at the last look that listed them ... */
+        bool counted;      /* ... if one did */
         unsigned rounds, clone_waits, key_waits, thaw_tries;
         struct pids members; /* sorted: all that was seen inside, and their children */
+        struct pids left;    /* sorted: members of before without the tenant's cookie */
         struct pids hints;   /* children to look at */
         struct given delivered;
-        bool strayed;           /* some of it was found outside, and may have forked meanwhile */
         struct trouble *failed; /* what refused */
         size_t n_failed;
+        bool strayed;          /* some of what was delivered was found outside, and may have forked meanwhile */
         bool cleared, settled; /* an untag's: some task was cleared; children in flight then were waited for */
         bool ending;           /* all is done but the thawing */
         int result;

@@ -201,7 +201,8 @@ static int is_eligible(const struct manager *m, const char *path) {
         int r = find_match(m, path, &match);
         if (r <= 0)
                 return r;
-        if (!match.name || is_configured(m, path) || strv_contains(m->left, path) || manager_is_protected(m, path))
+        if (!match.name || is_configured(m, path) || strv_contains(m->left, path) ||
+            manager_check_protected(m, path, NULL) < 0)
                 return 0;
         for (size_t i = 0; i < m->tenants.n; i++) {
                 const struct tenant *tenant = m->tenants.tenant[i];

@@ -110,7 +110,7 @@ static int find_adoptable(const struct plan_input *input, uint64_t *ret) {
         for (size_t i = 0; i < input->n_seen; i++) {
                 const struct seen *seen = input->seen + i;
                 if (seen->place == SEEN_INSIDE)
-                        inside += seen->error == 0 && seen->cookie != 0;
+                        inside += seen->error == 0 && seen->cookie != 0 && !seen->left;
                 else if (seen->error != 0 && seen->error != -ESRCH && seen->cookie == 0 && input->whole_host) {
                         *ret = 0; /* it could carry any */
                         return 0;
@@ -136,7 +136,7 @@ static int find_adoptable(const struct plan_input *input, uint64_t *ret) {
                 bool outside = false;
                 for (; i < n && input->seen[order[i]].cookie == cookie; i++) {
                         const struct seen *seen = input->seen + order[i];
-                        if (seen->place != SEEN_INSIDE)
+                        if (seen->place != SEEN_INSIDE || seen->left)
                                 outside = true;
                         else if (seen->error == 0)
                                 count++;

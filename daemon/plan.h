@@ -22,6 +22,7 @@ struct seen {
         bool threaded; /* its tenant's own cgroup is a threaded one: only by-thread delivery reaches it alone */
         int error; /* the kernel would not tell its cookie, or refused it one: negative errno, nothing more is tried */
         uint64_t cookie;
+        bool left;  /* it had the tenant's cookie, and has now one that it took itself: nothing to adopt */
         bool given; /* it has the tenant's cookie from this pass, and is outside: it lost its place, or its number */
 };
 

@@ -20,7 +20,7 @@ const struct config *manager_config(const struct manager *m) {
 enum core_scheduling manager_core_scheduling(struct manager *m) {
         switch (m->kernel->cookie->probe(m->kernel->data)) {
         case 0:
-                return CORE_SCHEDULING_AVAILABLE;
+                return manager_forbidden(m) ? CORE_SCHEDULING_SCHED_EXT : CORE_SCHEDULING_AVAILABLE;
         case -ENODEV:
                 return CORE_SCHEDULING_NO_SMT;
         case -EPERM:
@@ -39,8 +39,12 @@ bool manager_has_cgroup(struct manager *m, const char *path) {
         return m->kernel->cgroup->find(m->kernel->data, path) == 0;
 }
 
+const char *manager_config_problem(const struct manager *m) {
+        return m->config_failure.text;
+}
+
 const char *manager_policy(const struct manager *m, const struct tenant *tenant) {
-        return tenant->policy ? tenant->policy : m->config->default_policy;
+        return manager_policy_of(m, tenant->policy)->name;
 }
 
 enum isolation manager_isolation(struct manager *m, const struct tenant *tenant) {
@@ -56,14 +60,7 @@ enum isolation manager_isolation(struct manager *m, const struct tenant *tenant)
 
 /* ---- checking ---- */
 
-bool manager_is_protected(const struct manager *m, const char *path) {
-        for (char **p = m->protected; p && *p; p++)
-                if (cgroup_path_within(*p, path) || cgroup_path_within(path, *p))
-                        return true;
-        return false;
-}
-
-static int check_cgroup(struct manager *m, const struct tenant *self, const char *path, struct failure *f) {
+int manager_check_protected(const struct manager *m, const char *path, struct failure *f) {
         if (strcmp(path, "/") == 0)
                 return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
                             "The root cgroup holds the whole host and cannot be a tenant; name a cgroup below it");
@@ -76,7 +73,14 @@ static int check_cgroup(struct manager *m, const struct tenant *self, const char
                                     "%s cannot be a tenant: it %s %s, which the whole host depends on", path,
                                     cgroup_path_within(*p, path) ? "contains" : "is within", *p);
         }
-        int r = m->kernel->cgroup->find(m->kernel->data, path);
+        return 0;
+}
+
+static int check_cgroup(struct manager *m, const struct tenant *self, const char *path, struct failure *f) {
+        int r = manager_check_protected(m, path, f);
+        if (r < 0)
+                return r;
+        r = m->kernel->cgroup->find(m->kernel->data, path);
         if (r == -ENOTDIR)
                 return fail(f, FAILURE_INVALID_CGROUP, r, "%s is a file, not a cgroup; name its directory", path);
         if (r == -ENAMETOOLONG)
@@ -115,7 +119,12 @@ static int normalize(char *const *cgroups, char ***ret, struct failure *f) {
 
         for (; cgroups && *cgroups; cgroups++) {
                 _cleanup_free_ char *path = NULL;
-                r = cgroup_path_normalize(*cgroups, &path);
+                r = cgroup_from_word(*cgroups, &path);
+                if (r == -EDOM)
+                        return fail(f, FAILURE_INVALID_CGROUP, -EINVAL,
+                                    "'%.200s' is a unit's name; name its cgroup's path, which 'systemctl show -P "
+                                    "ControlGroup UNIT' tells while it runs",
+                                    *cgroups);
                 if (r == -EINVAL)
                         return fail(f, FAILURE_INVALID_CGROUP, r, "'%.200s' is not the path of a cgroup", *cgroups);
                 if (r == 0)
@@ -154,6 +163,12 @@ static int check_protectable(struct manager *m, const char *name, struct failure
                         "%s cannot be protected: this kernel has no core scheduling (it was built without "
                         "CONFIG_SCHED_CORE); boot one that has, switch SMT off, or use --force to list it as exposed",
                         name);
+        case CORE_SCHEDULING_SCHED_EXT:
+                return fail(
+                        f, FAILURE_NOT_SUPPORTED, -EOPNOTSUPP,
+                        "%s is not tagged: %s; unload it, set AllowSchedExt=yes in coreschedd.conf, or use --force to "
+                        "list the tenant as exposed",
+                        name, manager_forbidden(m));
         case CORE_SCHEDULING_DENIED:
                 return fail(f, FAILURE_NOT_SUPPORTED, -EPERM,
                             "%s cannot be protected: a security module denies core scheduling to the daemon; allow it "
@@ -234,7 +249,8 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
         if (!tenant_name_valid(request->name))
                 return fail(
                         f, FAILURE_INVALID_NAME, -EINVAL,
-                        "'%.200s' is not a name for a tenant: 1 to 255 bytes of UTF-8 without '/' and control characters",
+                        "'%.200s' is not a name for a tenant: 1 to 255 bytes of UTF-8 without '/' and control characters, and "
+                        "without white space at its ends",
                         request->name);
         if ((request->transient || request->join) && request->persistent)
                 return fail(f, FAILURE_INVALID_OPTION, -EINVAL, "Persistent does not go with %s; leave one of them out",
@@ -264,7 +280,7 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
                 return fail(f, FAILURE_NO_SUCH_CGROUP, -ENOENT, "%s: no cgroup is named for this tenant",
                             request->name);
         r = tenant ? 0 : manager_check_cgroups(m, manager_find_twin(m, cgroups), cgroups, f);
-        if (r == 0 && !request->force)
+        if (r == 0 && !request->force && !tenant)
                 r = check_protectable(m, request->name, f);
         if (r < 0)
                 return r;
@@ -285,7 +301,7 @@ static int make_persistent(struct manager *m, const char *name, char *const *cgr
         strv_remove(m->untagged, name);
         r = manager_read_config(m, f);
         if (r < 0) {
-                (void) config_remove_tenant(m->options.config_root, name, &ignored);
+                (void) config_remove_tenant(m->options.config_root, name, false, &ignored);
                 if (was_untagged)
                         (void) strv_extend(&m->untagged, name);
         }
@@ -370,11 +386,11 @@ static void refuse_unknown(const char *name, manager_done_t done, void *userdata
 
 /* Removes the tenant's file, and with it the tenant from the configuration in force. Nothing is done when anything in
  * the configuration is wrong. */
-static int remove_file(struct manager *m, const char *name, struct failure *f) {
+static int remove_file(struct manager *m, const char *name, bool force, struct failure *f) {
         _cleanup_(config_freep) struct config *tried = NULL;
         int r = config_load(m->options.config_root, &tried, f);
         if (r == 0)
-                r = config_remove_tenant(m->options.config_root, name, f);
+                r = config_remove_tenant(m->options.config_root, name, force, f);
         return r < 0 ? r : manager_read_config(m, f);
 }
 
@@ -386,7 +402,7 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
 
         if (!tenant && persistent && config_tenant(m->config, name)) {
                 /* It was untagged before; its file is left. */
-                r = remove_file(m, name, &f);
+                r = remove_file(m, name, force, &f);
                 done(r, r < 0 ? &f : NULL, NULL, userdata);
                 return;
         }
@@ -401,7 +417,7 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
                         "switch SMT on first, or use --force to forget the tenant and leave its tasks their cookie",
                         name);
         if (r == 0 && persistent && config_tenant(m->config, name)) {
-                r = remove_file(m, name, &f);
+                r = remove_file(m, name, force, &f);
         } else if (r == 0 && config_tenant(m->config, name) && !strv_contains(m->untagged, name) &&
                    strv_extend(&m->untagged, name) < 0)
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");

@@ -89,6 +89,20 @@ int slice_path(const char *slice, char **ret) {
         return 0;
 }
 
+int cgroup_from_word(const char *word, char **ret) {
+        static const char *const units[] = {".service", ".scope", ".socket", ".mount", ".swap"};
+        const char *suffix = strrchr(word, '.');
+        if (!strchr(word, '/')) {
+                int r = slice_path(word, ret);
+                if (r != -EINVAL)
+                        return r;
+                for (size_t i = 0; suffix && i < ELEMENTS(units); i++)
+                        if (strcmp(suffix, units[i]) == 0)
+                                return -EDOM;
+        }
+        return cgroup_path_normalize(word, ret);
+}
+
 static int hex_digit(char c) {
         if (c >= '0' && c <= '9')
                 return c - '0';

@@ -20,6 +20,10 @@ bool cgroup_path_within(const char *path, const char *ancestor);
  * -EINVAL when it is no slice's name, -ENOMEM. */
 int slice_path(const char *slice, char **ret);
 
+/* A cgroup as people name it: the name of a slice, or a path. As slice_path and cgroup_path_normalize; -EDOM: it is the
+ * name of another kind of unit, whose cgroup cannot be told from it. */
+int cgroup_from_word(const char *word, char **ret);
+
 /* Splits a list of white-space separated words, with \xNN for any byte, as is needed for white space and the backslash.
  * Newly allocated; -EINVAL on a bad escape or a NUL byte, -ENOMEM. */
 int words_split(const char *list, char ***ret);

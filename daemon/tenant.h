@@ -68,13 +68,13 @@ struct tenant {
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 
         /* The manager's. */
-        uint16_t number; /* not 0: for tables */
         usec_t passed;   /* when the last pass ended */
         usec_t due;      /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
         usec_t rest;     /* until then it is not checked, as its tasks leave their cookie as soon as they have it */
+        usec_t cost;     /* CPU time that the last pass took */
+        uint16_t number; /* not 0: for tables */
         bool checked;    /* the pass under way, or due, is such a check */
         bool drifted;    /* the pass under way found drift */
-        usec_t cost;     /* CPU time that the last pass took */
         bool wide;       /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
         bool added;      /* the journal is to be told that it is a tenant ... */
         bool turned;     /* ... and which state it is in */

@@ -36,9 +36,9 @@ WORDS_BACK(attach)
 WORDS(enum on_exposed, on_exposed, _ON_EXPOSED_MAX, [ON_EXPOSED_REPORT] = "report", [ON_EXPOSED_FREEZE] = "freeze")
 WORDS_BACK(on_exposed)
 
-WORDS(enum core_scheduling, core_scheduling,
-      _CORE_SCHEDULING_MAX, [CORE_SCHEDULING_AVAILABLE] = "available", [CORE_SCHEDULING_NO_SMT] = "no-smt",
-      [CORE_SCHEDULING_UNSUPPORTED] = "unsupported", [CORE_SCHEDULING_DENIED] = "denied")
+WORDS(enum core_scheduling, core_scheduling, _CORE_SCHEDULING_MAX, [CORE_SCHEDULING_AVAILABLE] = "available",
+      [CORE_SCHEDULING_NO_SMT] = "no-smt", [CORE_SCHEDULING_UNSUPPORTED] = "unsupported",
+      [CORE_SCHEDULING_DENIED] = "denied", [CORE_SCHEDULING_SCHED_EXT] = "sched-ext")
 
 WORDS(enum origin, origin,
       _ORIGIN_MAX, [ORIGIN_RUNTIME] = "runtime", [ORIGIN_CONFIGURATION] = "configuration", [ORIGIN_PATTERN] = "pattern")

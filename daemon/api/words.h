@@ -42,6 +42,7 @@ enum core_scheduling {
         CORE_SCHEDULING_AVAILABLE,
         CORE_SCHEDULING_NO_SMT,      /* ENODEV: built in, or not: the kernel does not tell while SMT is not active */
         CORE_SCHEDULING_UNSUPPORTED, /* EINVAL: the kernel was built without CONFIG_SCHED_CORE */
+        CORE_SCHEDULING_SCHED_EXT,   /* a BPF scheduler is loaded, and the configuration does not allow that */
         CORE_SCHEDULING_DENIED,      /* EPERM: a security module refuses */
         _CORE_SCHEDULING_MAX,
 };

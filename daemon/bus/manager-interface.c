@@ -213,6 +213,13 @@ static int get_active_patterns(sd_bus *sd, const char *path, const char *interfa
         return append_policies(reply, userdata, has_active_patterns);
 }
 
+static int get_configuration_error(sd_bus *sd, const char *path, const char *interface, const char *property,
+                                   sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        struct bus *bus = userdata;
+        _cleanup_free_ char *text = text_for_bus(manager_config_problem(bus->manager));
+        return text ? sd_bus_message_append(reply, "s", text) : -ENOMEM;
+}
+
 /* Who may call is polkit's matter (polkit.c): for sd-bus all are unprivileged. */
 const sd_bus_vtable manager_vtable[] = {
         SD_BUS_VTABLE_START(0),
@@ -233,6 +240,7 @@ const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("SmtControl", "s", get_smt_control, 0, 0),
         SD_BUS_PROPERTY("SmtActive", "b", get_smt_active, 0, 0),
         SD_BUS_PROPERTY("DefaultPolicy", "s", get_default_policy, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("ConfigurationError", "s", get_configuration_error, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Policies", "as", get_policies, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Patterns", "as", get_patterns, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("ActivePatterns", "as", get_active_patterns, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),

@@ -4,6 +4,7 @@
 #include "kernel.h"
 #include "real.h"
 #include <errno.h>
+#include <sys/utsname.h>
 
 static void real_free(struct real *real) {
         smt_close(real);
@@ -46,6 +47,9 @@ int kernel_open(struct kernel *ret, struct failure *f) {
                 .task_info = task_info,
                 .data = real,
         };
+        struct utsname name;
+        if (uname(&name) == 0)
+                snprintf(ret->release, sizeof(ret->release), "%s", name.release);
         return 0;
 }
 

@@ -160,6 +160,8 @@ struct sched_ops {
         int (*realtime)(void *data, bool on);
         /* CPU time that those threads have used under real-time scheduling so far, microseconds. */
         usec_t (*realtime_used)(void *data);
+        /* Is a BPF scheduler (sched_ext) loaded? */
+        bool (*sched_ext)(void *data);
 };
 
 struct kernel {
@@ -171,7 +173,8 @@ struct kernel {
         const struct sched_ops *sched;
         /* -ESRCH when the thread is gone. */
         int (*task_info)(void *data, pid_t tid, struct task_info *ret);
-        void *data; /* handed to every function */
+        char release[65]; /* uname's, "6.1.192" */
+        void *data;       /* handed to every function */
 };
 
 /* The real kernel: cgroup v2 at its mount point, threads started. 0 or negative errno with the reason. */

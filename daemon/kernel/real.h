@@ -108,4 +108,7 @@ void cgwatch_close(struct real *real);
 /* ---- smt.c ---- */
 void smt_close(struct real *real);
 /* directory: "/sys/devices/system/cpu/smt", or a picture of it. */
+/* The first line of a file of /sys. -ENOENT: this kernel has no such file. */
+int read_word(const char *directory, const char *name, char *buf, size_t size);
+
 int smt_read(const char *directory, char **ret_control, bool *ret_active);

@@ -72,7 +72,16 @@ void sched_courier_started(struct real *real) {
         real->scheduling.courier_since = cpu_time(real->courier.thread);
 }
 
+static bool sched_sched_ext(void *data) {
+        char state[16] = "disabled";
+
+        /* What cannot be read, or does not exist, is not loaded. */
+        (void) read_word("/sys/kernel/sched_ext", "state", state, sizeof(state));
+        return strcmp(state, "disabled") != 0;
+}
+
 const struct sched_ops real_sched_ops = {
         .realtime = sched_realtime,
         .realtime_used = sched_realtime_used,
+        .sched_ext = sched_sched_ext,
 };

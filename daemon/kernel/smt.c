@@ -5,8 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* -ENOENT: this kernel has no such file. */
-static int read_word(const char *directory, const char *name, char *buf, size_t size) {
+int read_word(const char *directory, const char *name, char *buf, size_t size) {
         _cleanup_free_ char *path = NULL;
         _cleanup_close_ int fd = -1;
         ssize_t n;

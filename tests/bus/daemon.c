@@ -56,6 +56,7 @@ static int make(const char *path, bool inside) {
 static int set_kernel(const char *word) {
         sim->supported = strcmp(word, "none") != 0;
         sim->denied = strcmp(word, "denied") == 0;
+        sim->sched_ext = strcmp(word, "ext") == 0;
         return 0;
 }
 

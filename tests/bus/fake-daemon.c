@@ -359,10 +359,11 @@ static int method_reload(sd_bus_message *m, void *userdata, sd_bus_error *error)
 static int manager_string(sd_bus *bus, const char *path, const char *interface, const char *property,
                           sd_bus_message *reply, void *userdata, sd_bus_error *error) {
         return sd_bus_message_append(reply, "s",
-                                     strcmp(property, "Version") == 0          ? CORESCHED_VERSION
-                                     : strcmp(property, "CoreScheduling") == 0 ? fake.core_scheduling
-                                     : strcmp(property, "SmtControl") == 0     ? fake.smt_control
-                                                                               : "shared");
+                                     strcmp(property, "Version") == 0              ? CORESCHED_VERSION
+                                     : strcmp(property, "CoreScheduling") == 0     ? fake.core_scheduling
+                                     : strcmp(property, "SmtControl") == 0         ? fake.smt_control
+                                     : strcmp(property, "ConfigurationError") == 0 ? ""
+                                                                                   : "shared");
 }
 
 static int manager_smt_active(sd_bus *bus, const char *path, const char *interface, const char *property,
@@ -390,6 +391,7 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("SmtControl", "s", manager_string, 0, 0),
         SD_BUS_PROPERTY("SmtActive", "b", manager_smt_active, 0, 0),
         SD_BUS_PROPERTY("DefaultPolicy", "s", manager_string, 0, 0),
+        SD_BUS_PROPERTY("ConfigurationError", "s", manager_string, 0, 0),
         SD_BUS_PROPERTY("Policies", "as", manager_policies, 0, 0),
         SD_BUS_PROPERTY("Patterns", "as", manager_policies, 0, 0),
         SD_BUS_PROPERTY("ActivePatterns", "as", manager_policies, 0, 0),

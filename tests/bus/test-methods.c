@@ -309,7 +309,19 @@ static void test_reload(void **state) {
         _cleanup_free_ char *message = expect_error(f->root, 0, "InvalidConfig", MANAGER, "Reload", "");
         assert_non_null(strstr(message, "wrong.conf"));
         assert_property(f, TENANT("reload"), "Origin", "configuration");
+        _cleanup_free_ char *wrong = get_string(f->root, CORESCHED_PATH, "ConfigurationError");
+        assert_non_null(strstr(wrong, "tenants.d/wrong.conf:2"));
+        write_file(f, "root/etc/coresched/tenants.d/wrong.conf", "[Tenant]\nCGroups=/init.scope\n");
+        _cleanup_free_ char *host = expect_error(f->root, 0, "InvalidConfig", MANAGER, "Reload", "");
+        assert_non_null(strstr(host, "tenants.d/wrong.conf: /init.scope cannot be a tenant"));
         remove_file(f, "root/etc/coresched/tenants.d/wrong.conf");
+        expect(f->root, MANAGER, "Reload", NULL, "");
+        assert_property(f, CORESCHED_PATH, "ConfigurationError", "");
+
+        /* What somebody else wrote is not removed, unless that is wanted. */
+        free(expect_error(f->root, 0, "TenantExists", MANAGER, "UntagWithOptions", "sa{sv}", "reload", 1, "Persistent",
+                          "b", true));
+        assert_property(f, TENANT("reload"), "Origin", "configuration");
         remove_file(f, "root/etc/coresched/tenants.d/reload.conf");
         expect(f->root, MANAGER, "Reload", NULL, "");
         free(expect_error(f->root, 0, "NoSuchTenant", MANAGER, "GetTenant", "s", "reload"));
@@ -377,7 +389,7 @@ static void test_host(void **state) {
         assert_true(world(f, "cookie %d", pid) != 0);
         untag(f, "host");
 
-        static const char *const kernels[][2] = {{"none", "unsupported"}, {"denied", "denied"}};
+        static const char *const kernels[][2] = {{"none", "unsupported"}, {"denied", "denied"}, {"ext", "sched-ext"}};
         for (size_t i = 0; i < ELEMENTS(kernels); i++) {
                 world(f, "kernel %s", kernels[i][0]);
                 assert_property(f, CORESCHED_PATH, "CoreScheduling", kernels[i][1]);

@@ -341,6 +341,10 @@ static int op_realtime(void *data, bool on) {
         return 0;
 }
 
+static bool op_sched_ext(void *data) {
+        return ((struct sim *) data)->sched_ext;
+}
+
 static usec_t op_realtime_used(void *data) {
         return ((struct sim *) data)->realtime_used;
 }
@@ -363,7 +367,7 @@ void sim_kernel(struct sim *sim, struct kernel *ret) {
         static const struct cookie_ops cookie = {op_probe, op_get, op_deliver, op_hold};
         static const struct cgroup_ops cgroup = {op_find, op_walk, op_list, op_of_task, op_frozen, op_freeze};
         static const struct smt_ops smt = {op_status, op_smt_watch};
-        static const struct sched_ops sched = {op_realtime, op_realtime_used};
+        static const struct sched_ops sched = {op_realtime, op_realtime_used, op_sched_ext};
         *ret = (struct kernel){.cookie = &cookie,
                                .cgroup = &cgroup,
                                .proc_events = &sim_proc_events_ops,

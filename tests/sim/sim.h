@@ -114,6 +114,7 @@ struct sim {
         char *smt_control;
         void (*smt_changed)(void *userdata);
         void *smt_userdata;
+        bool sched_ext;
         bool realtime, realtime_denied;
         usec_t realtime_used;
 

@@ -512,8 +512,8 @@ static void test_write(void **state) {
                 struct stat st;
                 assert_int_equal(stat(tenant->file, &st), 0);
                 assert_int_equal(st.st_mode, S_IFREG | 0644);
-                assert_int_equal(config_remove_tenant(root, names[i], &f), 0);
-                assert_int_equal(config_remove_tenant(root, names[i], &f), -ENOENT);
+                assert_int_equal(config_remove_tenant(root, names[i], false, &f), 0);
+                assert_int_equal(config_remove_tenant(root, names[i], false, &f), -ENOENT);
                 assert_int_equal(f.kind, FAILURE_NO_SUCH_TENANT);
                 assert_int_equal(rmdir(scratch_path(root, ETC "tenants.d")), 0); /* nothing else was left in it */
         }
@@ -536,15 +536,16 @@ static void test_write_again(void **state) {
         assert_int_equal(config_write_tenant(root, "t", second, "shared", &f), -EEXIST);
         assert_int_equal(f.kind, FAILURE_TENANT_EXISTS);
         assert_int_equal(config_write_tenant(root, "t", first, NULL, &f), -EEXIST);
-        assert_int_equal(config_remove_tenant(root, "t", &f), 0);
+        assert_int_equal(config_remove_tenant(root, "t", false, &f), -EEXIST); /* somebody else wrote it */
+        assert_int_equal(config_remove_tenant(root, "t", true, &f), 0);
 
         /* wherever they are, and by whatever name, */
         scratch_write(root, LIB "tenants.d/t\\x20u.conf", "[Tenant]\nCGroups=/b\n");
         scratch_write(root, ETC "tenants.d/v w.conf", "[Tenant]\nCGroups=/c\n");
         assert_int_equal(config_write_tenant(root, "t u", first, NULL, &f), -EEXIST);
         assert_int_equal(config_write_tenant(root, "v w", first, NULL, &f), -EEXIST);
-        assert_int_equal(config_remove_tenant(root, "t u", &f), -EROFS);
-        assert_int_equal(config_remove_tenant(root, "v w", &f), 0);
+        assert_int_equal(config_remove_tenant(root, "t u", false, &f), -EROFS);
+        assert_int_equal(config_remove_tenant(root, "v w", true, &f), 0);
 
         /* also those that remove one. */
         scratch_write(root, ETC "tenants.d/t\\x20u.conf", "");
@@ -587,7 +588,7 @@ static void test_write_refused(void **state) {
         name[255] = '\0';
         assert_int_equal(config_write_tenant(root, name, good, NULL, &f), -ENAMETOOLONG);
         assert_int_equal(f.kind, FAILURE_INVALID_NAME);
-        assert_int_equal(config_remove_tenant(root, "a", &f), 0);
+        assert_int_equal(config_remove_tenant(root, "a", false, &f), 0);
         assert_int_equal(rmdir(scratch_path(root, ETC "tenants.d")), 0);
         assert_int_equal(rmdir(scratch_path(root, "etc/coresched")), 0);
         scratch_write(root, "etc/coresched", "in the way");
