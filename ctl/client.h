@@ -30,6 +30,10 @@ int client_get_tenants(sd_bus *bus, sd_bus_error *error, json_object **ret);
 int client_tenant(sd_bus *bus, const char *doing, const char *name, json_object **ret);
 int client_tenants(sd_bus *bus, const char *doing, json_object **ret);
 
+/* Makes a tenant, or tags it again, as the options say (policy, cgroups, persistent, force, transient, join), and gives
+ * its properties once it is no longer pending. A status. */
+int client_tag(sd_bus *bus, const struct options *options, const char *name, json_object **ret);
+
 /* Says why one "cannot DOING 'NAME'" (NULL: without a name), from what was answered (error; r where that is not set),
  * and what to do. Gives the status to end with. */
 int client_failed(sd_bus *bus, const sd_bus_error *error, int r, const char *doing, const char *name);

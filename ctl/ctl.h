@@ -14,6 +14,10 @@ struct options {
         const char *policy;
         char **cgroups; /* NULL-terminated; NULL for none */
         bool persistent, force, all;
+        bool transient;
+        bool join; /* not an option of the command line: cgroups are added to those of the tenant there is */
+        const char *tenant, *unit, *slice, *description; /* run */
+        bool new;
 };
 
 /* Every verb ends with one of these. */
@@ -44,4 +48,6 @@ int verb_show(sd_bus *bus, const struct options *options, char **names);
 int verb_status(sd_bus *bus, const struct options *options, char **names);
 int verb_verify(sd_bus *bus, const struct options *options, char **names);
 int verb_policy(sd_bus *bus, const struct options *options, char **names);
+int verb_run(sd_bus *bus, const struct options *options, char **names);
+int verb_oci_hook(sd_bus *bus, const struct options *options, char **names);
 int verb_reload(sd_bus *bus, const struct options *options, char **names);

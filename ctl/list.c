@@ -9,7 +9,7 @@
 
 static const struct column columns[] = {
         {"TENANT", false}, {"STATE", false},  {"POLICY", false}, {"PROCESSES", true},
-        {"THREADS", true}, {"COOKIE", false}, {"REASON", false},
+        {"THREADS", true}, {"COOKIE", false}, {"ORIGIN", false}, {"REASON", false},
 };
 
 static int add(struct table *table, json_object *tenant) {
@@ -23,6 +23,7 @@ static int add(struct table *table, json_object *tenant) {
                                processes,
                                threads,
                                view_cookie(json_number(tenant, "Cookie"), cookie),
+                               json_text(tenant, "Origin"),
                                view_reason(tenant)};
         return table_add(table, texts, 1, view_state_colour(state));
 }

@@ -8,13 +8,27 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct column columns[] = {{"POLICY", false}, {"DEFAULT", false}};
+static const struct column columns[] = {{"POLICY", false}, {"DEFAULT", false}, {"PATTERNS", false}};
 
-/* [{"Name": ..., "Default": ...}, ...] */
+static bool names(json_object *manager, const char *property, const char *name) {
+        json_object *array = json_array(manager, property);
+        for (size_t i = 0; array && i < json_object_array_length(array); i++)
+                if (strcmp(json_object_get_string(json_object_array_get_idx(array, i)), name) == 0)
+                        return true;
+        return false;
+}
+
+static const char *patterns_word(json_object *manager, const char *name) {
+        return names(manager, "ActivePatterns", name) ? "active"
+               : names(manager, "Patterns", name)     ? "inactive"
+                                                      : "none";
+}
+
+/* [{"Name": ..., "Default": ..., "Patterns": ...}, ...] */
 static int describe(json_object *manager, json_object *policies) {
-        json_object *names = json_array(manager, "Policies");
-        for (size_t i = 0; names && i < json_object_array_length(names); i++) {
-                const char *name = json_object_get_string(json_object_array_get_idx(names, i));
+        json_object *all = json_array(manager, "Policies");
+        for (size_t i = 0; all && i < json_object_array_length(all); i++) {
+                const char *name = json_object_get_string(json_object_array_get_idx(all, i));
                 json_object *policy = json_object_new_object();
                 int r = json_append(policies, policy);
                 if (r >= 0)
@@ -22,6 +36,8 @@ static int describe(json_object *manager, json_object *policies) {
                 if (r >= 0)
                         r = json_put(policy, "Default",
                                      json_object_new_boolean(strcmp(name, json_text(manager, "DefaultPolicy")) == 0));
+                if (r >= 0)
+                        r = json_put(policy, "Patterns", json_object_new_string(patterns_word(manager, name)));
                 if (r < 0)
                         return r;
         }
@@ -32,11 +48,12 @@ static int print(const struct options *options, json_object *policies) {
         _cleanup_(table_done) struct table table = {.columns = columns, .n_columns = ELEMENTS(columns)};
         for (size_t i = 0; i < json_object_array_length(policies); i++) {
                 json_object *policy = json_object_array_get_idx(policies, i);
-                const char *name = json_text(policy, "Name");
+                const char *name = json_text(policy, "Name"), *patterns = json_text(policy, "Patterns");
+                const char *texts[] = {name, json_truth(policy, "Default") ? "yes" : "no",
+                                       strcmp(patterns, "none") == 0 ? "" : patterns};
                 if (options->quiet)
                         puts(name);
-                int r = table_add(&table, (const char *[]){name, json_truth(policy, "Default") ? "yes" : "no"}, 0,
-                                  COLOUR_NONE);
+                int r = table_add(&table, texts, 0, COLOUR_NONE);
                 if (r < 0)
                         return r;
         }

@@ -148,7 +148,12 @@ static int print_tenant(const struct options *options, json_object *tenant) {
         if (json_number(tenant, "Drifts") > 0)
                 printf("%16s: %" PRIu64 " times a thread was found without its cookie\n", "drift",
                        json_number(tenant, "Drifts"));
-        view_field("origin", strcmp(origin, "runtime") == 0 ? "runtime: until untagged or reboot" : origin);
+        if (strcmp(origin, "runtime") == 0)
+                origin = json_truth(tenant, "Transient") ? "runtime: until its cgroups are gone"
+                                                         : "runtime: until untagged or reboot";
+        else if (strcmp(origin, "pattern") == 0)
+                origin = "pattern: as long as its cgroups match a policy's Match=";
+        view_field("origin", origin);
         return 0;
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "text.h"
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
+#include <syslog.h>
+#include <systemd/sd-journal.h>
 #include <wchar.h>
 #include <wctype.h>
 
@@ -51,6 +54,12 @@ int text_width(const char *text) {
         return width;
 }
 
+static bool to_journal;
+
+void complain_to_journal(void) {
+        to_journal = true;
+}
+
 void complain(const char *format, ...) {
         _cleanup_free_ char *line = NULL;
         va_list ap;
@@ -62,4 +71,6 @@ void complain(const char *format, ...) {
         _cleanup_free_ char *shown = line ? text_printable(line) : NULL;
         fflush(stdout);
         fprintf(stderr, "coreschedctl: %s\n", shown ? shown : "out of memory");
+        if (to_journal)
+                (void) sd_journal_print(LOG_WARNING, "%s", shown ? shown : "out of memory");
 }

@@ -6,6 +6,9 @@
 /* The only way to standard error: one line, after the program's name; what is not printable is shown as \xNN. */
 void complain(const char *format, ...) _printf_(1, 2);
 
+/* From now on what is complained of goes to the journal as well. */
+void complain_to_journal(void);
+
 /* A copy with every control character and every byte that is no character of the locale as \xNN; NULL when memory is
  * short. */
 char *text_printable(const char *text);

@@ -4,6 +4,7 @@
 #include "config-files.h"
 #include "config-read.h"
 #include "selector.h"
+#include "strv.h"
 #include <errno.h>
 #include <string.h>
 
@@ -13,6 +14,7 @@ void config_free(struct config *config) {
         if (!config)
                 return;
         free(config->default_policy);
+        strv_free(config->patterns);
         for (size_t i = 0; i < config->n_policies; i++)
                 policy_done(&config->policies[i]);
         free(config->policies);
@@ -130,6 +132,9 @@ static int load_daemon(const char *root, struct config *config, struct failure *
                 r = config_files_list(root, "coreschedd.conf.d", &files, f);
         for (size_t i = 0; r >= 0 && i < files.n; i++)
                 r = config_read_daemon(files.file[i].path, config, f);
+        for (size_t i = 0; i < config->n_policies; i++)
+                if (strv_contains(config->patterns, config->policies[i].name))
+                        config->policies[i].active = true;
         return r;
 }
 

@@ -6,7 +6,9 @@
  * read and checked before any of it is used.
  *
  * What holds always of a configuration: every policy named in it is in it, the policy "shared" is (built in, unless a
- * file gives another), cgroups are normalized, none is the root, and those of all tenants are disjoint subtrees. */
+ * file gives another), cgroups are normalized, none is the root, and those of all tenants are disjoint subtrees; a
+ * policy has exclude, tenant and active with match only, its patterns are right, and each has the `*` that tenant asks
+ * for. */
 #include "failure.h"
 #include "policy.h"
 #include "util.h"
@@ -25,6 +27,7 @@ struct config {
         usec_t realtime_budget;  /* RealtimeBudgetMSec=: of each 100 ms, 0 to 50 ms; 0: never real-time */
         bool allow_sched_ext;    /* AllowSchedExt= */
         usec_t verify_interval;  /* VerifyIntervalSec=: 0: never */
+        char **patterns;         /* Patterns=: policies whose Match= is in force although their Active=no */
         struct policy *policies; /* in the order of their names */
         size_t n_policies;
         struct tenant_config *tenants; /* in the order of their names */

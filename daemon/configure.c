@@ -64,12 +64,15 @@ void manager_untag_unconfigured(struct manager *m, bool again) {
 /* Makes the tenants what the configuration says: those it names are there, those it no longer names go. */
 static int apply_config(struct manager *m, const struct config *old) {
         m->unsaved = true;
+        int reviewed = manager_review_patterns(m);
+        if (reviewed < 0)
+                return reviewed;
         manager_untag_unconfigured(m, false);
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];
                 const struct tenant_config *wanted = config_tenant(m->config, tenant->name);
 
-                if (tenant->policy && !config_policy(m->config, tenant->policy)) {
+                if (!tenant->untagging && tenant->policy && !config_policy(m->config, tenant->policy)) {
                         log_line(LOG_WARNING, NULL, tenant, "its policy '%s' is gone; the default one is in force.",
                                  tenant->policy);
                         free(TAKE(tenant->policy));
@@ -112,6 +115,7 @@ static int apply_config(struct manager *m, const struct config *old) {
                 }
                 manager_mark(m, tenant);
         }
+        manager_match_all(m);
         return 0;
 }
 
@@ -176,10 +180,12 @@ int manager_read_config(struct manager *m, struct failure *f) {
 }
 
 int manager_reload(struct manager *m, struct failure *f) {
-        _cleanup_strv_ char **untagged = TAKE(m->untagged);
+        _cleanup_strv_ char **untagged = TAKE(m->untagged), **left = TAKE(m->left);
+        strv_free(TAKE(m->told));
         int r = manager_read_config(m, f);
         if (r < 0) {
                 m->untagged = TAKE(untagged);
+                m->left = TAKE(left);
                 log_line(LOG_ERR, CORESCHED_MESSAGE_CONFIGURATION, NULL, "%s; the old configuration stays in force.",
                          f->text);
                 m->config_failure = *f;
@@ -202,6 +208,7 @@ int manager_take_state(struct manager *m) {
         }
         m->tenants = state.tenants;
         m->untagged = state.untagged;
+        m->left = state.left;
         m->unsaved = true; /* what a line breaks off in the middle of is not gone on with */
         for (size_t i = 0; i < m->tenants.n; i++) {
                 struct tenant *tenant = m->tenants.tenant[i];

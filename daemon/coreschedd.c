@@ -188,6 +188,8 @@ static int run(const struct kernel *kernel, const struct arguments *arguments) {
                 if (r >= 0)
                         r = sd_event_set_watchdog(event, true);
                 if (r >= 0) {
+                        /* Who is ordered after the daemon finds its tenants watched. */
+                        manager_run(manager);
                         (void) sd_notify(false, "READY=1");
                         r = sd_event_loop(event);
                 }

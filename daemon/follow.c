@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The cgroups of the whole host are watched while there are tenants: what appears, goes, and is moved into makes hints
- * for its tenant. What is moved anywhere else may have left a tenant, and taken its cookie along. */
+/* The cgroups of the whole host are watched while there are tenants, or patterns that would make some: what appears,
+ * goes, and is moved into makes hints for its tenant. What is moved anywhere else may have left a tenant, and taken its
+ * cookie along. */
 #include "log.h"
 #include "manager-internal.h"
 #include "strv.h"
@@ -50,6 +51,7 @@ static int watch_cgroup(const char *path, void *userdata) {
                          r == -ENOSPC ? "fs.inotify.max_user_watches is reached" : strerrordesc_np(-r));
         }
         hint_cgroup(m, path);
+        manager_cgroup_appeared(m, path);
         return 0;
 }
 
@@ -76,6 +78,7 @@ static void on_cgroup_event(struct manager *m, const struct cgroup_event *event)
                 tenant = tenants_of_cgroup(&m->tenants, event->path);
                 if (tenant)
                         manager_mark_later(m, tenant, MANAGER_SETTLE);
+                manager_cgroup_gone(m, event->path);
                 break;
         }
 }
@@ -94,6 +97,7 @@ static int on_cgroup_io(sd_event_source *source, int fd, uint32_t revents, void 
                         manager_unfollow(m);
                         m->pass.watch.lost = true;
                         manager_follow(m);
+                        manager_match_all(m);
                 } else {
                         log_line(LOG_ERR, NULL, NULL, "Cannot read the events of cgroups: %s", strerrordesc_np(-r));
                         return r;
@@ -110,7 +114,7 @@ void manager_unfollow(struct manager *m) {
 }
 
 void manager_follow(struct manager *m) {
-        bool needed = m->tenants.n > 0;
+        bool needed = m->tenants.n > 0 || manager_has_patterns(m);
 
         if (needed == m->following)
                 return;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* What the files of the manager share: manager.c (loop, passes), configure.c, follow.c, requests.c (what callers ask
- * for), verify.c. No other room includes this. */
+/* What the files of the manager share: manager.c (loop, passes), configure.c, follow.c, patterns.c, requests.c (what
+ * callers ask for), verify.c. No other room includes this. */
 #include "manager.h"
 #include "pass.h"
 #include "realtime.h"
@@ -30,6 +30,9 @@ struct manager {
         struct tenants tenants;
         uint16_t last_number; /* of a tenant */
         char **untagged;      /* configured tenants that were untagged by hand */
+        char **left;          /* cgroups of others that were: patterns leave them alone until they go, or a reload */
+        char **told;          /* cgroups that match, and of which it was told why they are made no tenant */
+        bool rematch;         /* a tenant that was in the way of a match is gone */
         struct pass_context pass;
         struct waiter *waiters;
         char **protected; /* cgroups that may not be tenants, nor hold or lie in one */
@@ -73,7 +76,8 @@ void manager_mark_later(struct manager *m, struct tenant *tenant, usec_t delay);
  * up by then: the tenant is looked at once more. */
 #define MANAGER_SETTLE (100 * USEC_PER_MSEC)
 
-/* Begins to watch all cgroups when there are tenants, ends it when there are none; ends it. follow.c's. */
+/* Begins to watch all cgroups when there are tenants or patterns in force, looking for what these match; ends it when
+ * there are none; ends it. follow.c's. */
 void manager_follow(struct manager *m);
 void manager_unfollow(struct manager *m);
 int manager_follow_start(struct manager *m);
@@ -109,8 +113,8 @@ void manager_end_sweep(struct manager *m, usec_t now);
 void manager_on_drift(struct tenant *tenant, pid_t tid, enum finding cause, void *userdata);
 void manager_judge_drift(struct manager *m, struct tenant *tenant);
 
-/* Runs all that is due now. */
-void manager_run(struct manager *m);
+/* Notes whether a transient tenant's cgroups are there, and has it untagged when they are gone. transient.c's. */
+void manager_end_transient(struct manager *m, struct tenant *tenant);
 
 /* Makes the tenants what the configuration says, or, if that is not known, leaves them as they are; takes over those of
  * before a restart; protects what the daemon and the whole host hang on. 0 or negative errno. configure.c's. */
@@ -123,6 +127,37 @@ void manager_apply_waiting(struct manager *m);
 /* As manager_reload, but configured tenants that were untagged by hand stay so. */
 int manager_read_config(struct manager *m, struct failure *f);
 int manager_protect_host(struct manager *m);
+
+/* ---- patterns.c's: tenants that policies' Match= makes ---- */
+
+/* Is there any policy whose patterns are in force? Then the whole tree of cgroups is watched. */
+bool manager_has_patterns(const struct manager *m);
+
+/* A cgroup (normalized path) has appeared: makes it a tenant, or part of one, where a pattern wants that. Harmless for
+ * one that was there before. */
+void manager_cgroup_appeared(struct manager *m, const char *path);
+
+/* A cgroup is gone, or was and is there anew: a tenant of several loses it. */
+void manager_cgroup_gone(struct manager *m, const char *path);
+
+/* All cgroups of the host, as if they had just appeared: at the start, after a reload, and when events were lost. */
+void manager_match_all(struct manager *m);
+
+/* As manager_match_all, when a tenant that was in the way of a match is gone. */
+void manager_rematch(struct manager *m);
+
+/* Before configured tenants are made: those of patterns that are in their way, or that no pattern wants any more, go.
+ */
+int manager_review_patterns(struct manager *m);
+
+/* The tenant is untagged by hand: patterns leave its cgroups alone; that failed: they do not. 0 or -ENOMEM. */
+int manager_leave(struct manager *m, const struct tenant *tenant);
+void manager_unleave(struct manager *m, const struct tenant *tenant);
+
+/* The tenant of just these cgroups that a pattern made, or NULL. It gives way to one that is tagged by hand: it is
+ * forgotten, but its tasks keep their cookie, which is the result if we gave it (else 0). */
+struct tenant *manager_find_twin(const struct manager *m, char *const *cgroups);
+uint64_t manager_give_way(struct manager *m, struct tenant *twin);
 
 /* Does the host depend on this cgroup, or on one above or below it? requests.c's, as the next. */
 int manager_check_protected(const struct manager *m, const char *path, struct failure *f);

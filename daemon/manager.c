@@ -71,7 +71,7 @@ static void tell_changed(struct manager *m, struct tenant *tenant) {
 
 static int save(void *userdata) {
         struct manager *m = userdata;
-        int r = state_save(m->options.state_dir, &m->tenants, m->untagged);
+        int r = state_save(m->options.state_dir, &m->tenants, m->untagged, m->left);
         if (r < 0)
                 log_line(LOG_ERR, NULL, NULL,
                          "Cannot save the state in %s: %s; after a restart of the daemon, tags made "
@@ -163,6 +163,7 @@ void manager_drop(struct manager *m, struct tenant *tenant) {
 
         pidmap_drop(&m->pass.watch.settled, tenant->number);
         tenants_remove(&m->tenants, tenant->name);
+        m->rematch = m->rematch || tenant->blocks;
         tell_changed(m, tenant);
         log_line(LOG_INFO, CORESCHED_MESSAGE_TENANT_REMOVED, tenant, "is no tenant any more.");
         if (m->listener.tenant_removed)
@@ -238,6 +239,7 @@ static void refuse_untag(struct manager *m, struct tenant *tenant) {
         tenant->untagging = false;
         tenant->refused = true;
         strv_remove(m->untagged, tenant->name);
+        manager_unleave(m, tenant);
         m->unsaved = true;
         fail(&f, FAILURE_FAILED, -EIO,
              "%s could not be untagged, and stays a tenant: %s; --force forgets it all the same", tenant->name,
@@ -249,7 +251,7 @@ static void refuse_untag(struct manager *m, struct tenant *tenant) {
 }
 
 static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_state before, int result) {
-        if (tenant->untagging && (result == 0 || tenant->force)) {
+        if (tenant->untagging && (result == 0 || tenant->force || tenant->over)) {
                 manager_drop(m, tenant);
                 return;
         }
@@ -265,6 +267,7 @@ static void finish_pass(struct manager *m, struct tenant *tenant, enum tenant_st
         tenant->drifted = tenant->checked = tenant->touched = false;
         tenant->passed = manager_now(m);
         tenant->turned = tenant->turned || tenant->state != before;
+        manager_end_transient(m, tenant);
 }
 
 void manager_run_tenant(struct manager *m, struct tenant *tenant, usec_t now, bool narrow) {
@@ -342,6 +345,7 @@ void manager_run(struct manager *m) {
                 manager_run_tenant(m, tenant, now, false);
         if (sweeps)
                 manager_end_sweep(m, now);
+        manager_rematch(m);
         host_done(&m->pass.host);
         m->pass.host_seen = false;
         manager_look_elsewhere(m, now);
@@ -473,6 +477,8 @@ void manager_free(struct manager *m) {
                 (void) save(m);
         tenants_done(&m->tenants);
         strv_free(m->untagged);
+        strv_free(m->left);
+        strv_free(m->told);
         strv_free(m->protected);
         strv_free(m->elsewhere);
         host_done(&m->pass.host);

@@ -38,6 +38,9 @@ static inline void manager_freep(struct manager **manager) {
 }
 void manager_set_listener(struct manager *manager, const struct manager_listener *listener, void *userdata);
 
+/* Runs all that is due now: after the start, the first passes over the tenants that the configuration names. */
+void manager_run(struct manager *manager);
+
 /* No tenant may hold, or lie in, this cgroup from now on. 0 or negative errno. */
 int manager_protect(struct manager *manager, const char *path);
 
@@ -69,6 +72,8 @@ struct tag_request {
         const char *policy; /* NULL: the configured tenant's, else the default one */
         bool persistent;    /* writes tenants.d */
         bool force;         /* also where nothing can protect it */
+        bool transient;     /* a new tenant ends when its cgroups are gone; not with persistent */
+        bool join;          /* the cgroups are added to those of the tenant there is; not with persistent */
 };
 
 /* Makes, or tags again, a tenant. done is called once, possibly before this returns: when the tenant is no longer

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "policy.h"
+#include "strv.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,5 +13,8 @@ void policy_done(struct policy *policy) {
         free(policy->name);
         free(policy->description);
         free(policy->file);
+        strv_free(policy->match);
+        strv_free(policy->exclude);
+        free(policy->tenant);
         *policy = (struct policy){0};
 }

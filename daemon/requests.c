@@ -200,7 +200,48 @@ int manager_change(struct manager *m, struct tenant *tenant, char *const *cgroup
         return 0;
 }
 
-/* Checks all of a request. *ret_tenant: the tenant there is, or NULL; *ret_cgroups: those of a new one. */
+static bool all_within(char *const *cgroups, const struct tenant *tenant) {
+        for (; *cgroups; cgroups++) {
+                bool within = false;
+                for (char **c = tenant->cgroups; *c; c++)
+                        within = within || cgroup_path_within(*cgroups, *c);
+                if (!within)
+                        return false;
+        }
+        return true;
+}
+
+/* Makes of the cgroups that are to join the tenant all that it has then. Those of a transient one that are gone by now
+ * would only become more and more. */
+static int join(struct manager *m, const struct tenant *tenant, char ***cgroups, struct failure *f) {
+        _cleanup_strv_ char **all = NULL, **joined = NULL;
+        bool within = all_within(*cgroups, tenant);
+        int r = 0;
+
+        if (!within && tenant->origin == ORIGIN_CONFIGURATION)
+                return fail(
+                        f, FAILURE_TENANT_EXISTS, -EEXIST,
+                        "%s is a tenant of the configuration, and has the cgroups that its file names; add them there",
+                        tenant->name);
+        for (char **c = tenant->cgroups; r == 0 && *c; c++)
+                if (within || !tenant->transient || manager_has_cgroup(m, *c))
+                        r = strv_extend(&all, *c);
+        for (char **c = *cgroups; r == 0 && !within && *c; c++)
+                r = strv_extend(&all, *c);
+        if (r < 0)
+                return fail(f, FAILURE_FAILED, r, "Out of memory");
+        r = normalize(all, &joined, f);
+        if (r == 0)
+                r = manager_check_cgroups(m, tenant, joined, f);
+        if (r < 0)
+                return r;
+        strv_free(*cgroups);
+        *cgroups = TAKE(joined);
+        return 0;
+}
+
+/* Checks all of a request. *ret_tenant: the tenant there is, or NULL; *ret_cgroups: those it will have, or NULL for
+ * those it has. */
 static int check_tag(struct manager *m, const struct tag_request *request, struct tenant **ret_tenant,
                      char ***ret_cgroups, struct failure *f) {
         _cleanup_strv_ char **cgroups = NULL;
@@ -211,6 +252,9 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
                         "'%.200s' is not a name for a tenant: 1 to 255 bytes of UTF-8 without '/' and control characters, and "
                         "without white space at its ends",
                         request->name);
+        if ((request->transient || request->join) && request->persistent)
+                return fail(f, FAILURE_INVALID_OPTION, -EINVAL, "Persistent does not go with %s; leave one of them out",
+                            request->transient ? "Transient" : "Join");
         struct tenant *tenant = tenants_find(&m->tenants, request->name);
         const struct tenant_config *configured = config_tenant(m->config, request->name);
         int r = check_policy(m, request->policy, f);
@@ -220,7 +264,11 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
                 return r;
         if (tenant && tenant->untagging)
                 return fail(f, FAILURE_BUSY, -EBUSY, "%s is being untagged; try again", tenant->name);
-        if (tenant && cgroups && !strv_equal(cgroups, tenant->cgroups)) {
+        if (tenant && cgroups && request->join) {
+                r = join(m, tenant, &cgroups, f);
+                if (r < 0)
+                        return r;
+        } else if (tenant && cgroups && !strv_equal(cgroups, tenant->cgroups)) {
                 _cleanup_free_ char *has = strv_join(tenant->cgroups, " ");
                 return fail(f, FAILURE_TENANT_EXISTS, -EEXIST,
                             "There is a tenant %s already, of the cgroups %s; untag it first, or take another name",
@@ -231,7 +279,7 @@ static int check_tag(struct manager *m, const struct tag_request *request, struc
         if (!tenant && !cgroups)
                 return fail(f, FAILURE_NO_SUCH_CGROUP, -ENOENT, "%s: no cgroup is named for this tenant",
                             request->name);
-        r = tenant ? 0 : manager_check_cgroups(m, NULL, cgroups, f);
+        r = tenant ? 0 : manager_check_cgroups(m, manager_find_twin(m, cgroups), cgroups, f);
         if (r == 0 && !request->force && !tenant)
                 r = check_protectable(m, request->name, f);
         if (r < 0)
@@ -277,20 +325,35 @@ static int tag(struct manager *m, const struct tag_request *request, struct tena
                              : tenant        ? tenant->policy
                              : as_configured ? configured->policy
                                              : NULL;
+        struct tenant *twin = tenant ? NULL : manager_find_twin(m, cgroups);
+        uint64_t given = twin ? manager_give_way(m, twin) : 0;
         if (request->persistent) {
                 r = make_persistent(m, request->name, tenant ? tenant->cgroups : cgroups, policy, as_configured, f);
-                if (r < 0)
+                if (r < 0) {
+                        manager_match_all(m);
                         return r;
+                }
                 tenant = tenants_find(&m->tenants, request->name);
         }
         enum origin origin = request->persistent || as_configured ? ORIGIN_CONFIGURATION : ORIGIN_RUNTIME;
         if (tenant) {
-                r = manager_change(m, tenant, tenant->cgroups, policy);
-                tenant->origin = origin == ORIGIN_CONFIGURATION ? origin : tenant->origin;
+                tenant->given = given ? given : tenant->given;
+                bool joined = cgroups && !strv_equal(cgroups, tenant->cgroups);
+                r = manager_change(m, tenant, cgroups ? cgroups : tenant->cgroups, policy);
+                if (origin == ORIGIN_CONFIGURATION || (joined && tenant->origin == ORIGIN_PATTERN)) {
+                        /* No pattern's any more: one would leave out what joined. */
+                        tenant->origin = origin;
+                        (void) tenant_set_pattern(tenant, NULL);
+                }
+                tenant->transient = tenant->transient && origin != ORIGIN_CONFIGURATION;
         } else {
                 r = tenant_new(request->name, cgroups, policy, origin, &created);
-                if (r == 0)
+                if (r == 0) {
+                        created->given = given;
+                        created->transient = request->transient && origin == ORIGIN_RUNTIME;
+                        manager_end_transient(m, created);
                         r = manager_add(m, created);
+                }
                 if (r == 0)
                         tenant = TAKE(created);
         }
@@ -361,6 +424,8 @@ void manager_untag(struct manager *m, const char *name, bool force, bool persist
                 r = remove_file(m, name, force, &f);
         } else if (r == 0 && config_tenant(m->config, name) && !strv_contains(m->untagged, name) &&
                    strv_extend(&m->untagged, name) < 0)
+                r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
+        if (r == 0 && manager_leave(m, tenant) < 0)
                 r = fail(&f, FAILURE_FAILED, -ENOMEM, "Out of memory");
         m->unsaved = m->unsaved || strv_contains(m->untagged, name);
         if (r == 0 && manager_wait(m, tenant, true, done, userdata) < 0)

@@ -163,7 +163,7 @@ int words_split(const char *list, char ***ret) {
 
 /* What white space, escapes, comments and quotes would make something else of. */
 static bool needs_escape(const char *c) {
-        return utf8_character(c) == 0 || utf8_control(c) || strchr(" \\;#\"'", *c);
+        return utf8_character(c) == 0 || utf8_control(c) || utf8_noncharacter(c) || strchr(" \\;#\"'", *c);
 }
 
 char *words_join(char *const *words) {

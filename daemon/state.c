@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state file: a line with a JSON object of "version", "tenants" and "untagged", and lines with a tenant each, which
- * stands for all that was said of it before, or with {"gone": NAME}. A last line without its end was being written when
- * the daemon was killed, and says nothing. Paths are written as words (\xNN), since cgroups may be of bytes that JSON
- * cannot hold. What is read is checked as if somebody else had written it. */
+/* The state file: a line with a JSON object of "version", "tenants", "untagged" and "left", and lines with a tenant
+ * each, which stands for all that was said of it before, or with {"gone": NAME}. A last line without its end was being
+ * written when the daemon was killed, and says nothing. Paths are written as words (\xNN), since cgroups may be of
+ * bytes that JSON cannot hold. What is read is checked as if somebody else had written it. */
 #include "state.h"
 #include "policy.h"
 #include "replace-file.h"
@@ -70,20 +70,28 @@ static int print_tenant(FILE *stream, const struct tenant *tenant) {
                 r = put(object, "policy", json_object_new_string(tenant->policy));
         if (r >= 0)
                 r = put(object, "origin", json_object_new_string(origin_word(tenant->origin)));
+        if (r >= 0 && tenant->origin == ORIGIN_PATTERN)
+                r = put(object, "pattern", json_object_new_string(tenant->pattern));
         if (r >= 0)
                 r = put(object, "cookie", json_object_new_uint64(tenant->cookie ? tenant->cookie : tenant->given));
         if (r >= 0)
                 r = put(object, "adopted", json_object_new_boolean(tenant->adopted));
         if (r >= 0)
                 r = put_strings(object, "frozen", tenant->frozen, true);
+        if (r >= 0 && tenant->transient)
+                r = put(object, "transient", json_object_new_boolean(true));
+        if (r >= 0 && tenant->transient)
+                r = put(object, "lived", json_object_new_boolean(tenant->lived));
         if (r >= 0)
                 r = put(object, "stay-frozen", json_object_new_boolean(tenant->stay_frozen));
         return r < 0 ? r : print(stream, object);
 }
 
-static int print_state(FILE *stream, const struct tenants *tenants, char *const *untagged) {
+static int print_state(FILE *stream, const struct tenants *tenants, char *const *untagged, char *const *left) {
         _cleanup_(putp) json_object *rest = json_object_new_object();
         int r = rest ? put_strings(rest, "untagged", untagged, false) : -ENOMEM;
+        if (r >= 0)
+                r = put_strings(rest, "left", left, true);
         fprintf(stream, "{\"version\":%d,\"tenants\":[", STATE_VERSION);
         for (size_t i = 0; r >= 0 && i < tenants->n; i++) {
                 if (i > 0)
@@ -93,6 +101,9 @@ static int print_state(FILE *stream, const struct tenants *tenants, char *const 
         fputs("],\"untagged\":", stream);
         if (r >= 0)
                 r = print(stream, json_object_object_get(rest, "untagged"));
+        fputs(",\"left\":", stream);
+        if (r >= 0)
+                r = print(stream, json_object_object_get(rest, "left"));
         fputs("}\n", stream);
         return r >= 0 && ferror(stream) ? -ENOMEM : r;
 }
@@ -110,13 +121,13 @@ static int end_text(FILE *stream, int r, const char *dir, char **ret_path) {
         return r < 0 ? r : asprintf(ret_path, "%s/state.json", dir) < 0 ? -ENOMEM : 0;
 }
 
-int state_save(const char *dir, const struct tenants *tenants, char *const *untagged) {
+int state_save(const char *dir, const struct tenants *tenants, char *const *untagged, char *const *left) {
         _cleanup_free_ char *path = NULL, *text = NULL;
         size_t size = 0;
         FILE *stream = open_memstream(&text, &size);
         if (!stream)
                 return -ENOMEM;
-        int r = end_text(stream, print_state(stream, tenants, untagged), dir, &path);
+        int r = end_text(stream, print_state(stream, tenants, untagged, left), dir, &path);
         return r < 0 ? r : replace_file(path, text, size, 0600, false);
 }
 
@@ -210,7 +221,7 @@ static int check_tenant(const struct tenants *tenants, const struct tenant *tena
 static int get_tenant(json_object *object, struct tenants *tenants) {
         _cleanup_(tenant_freep) struct tenant *tenant = NULL;
         _cleanup_strv_ char **cgroups = NULL;
-        json_object *name, *policy, *origin, *adopted, *stay_frozen;
+        json_object *name, *policy, *origin, *pattern, *adopted, *stay_frozen, *transient, *lived;
         if (!json_object_is_type(object, json_type_object))
                 return -EBADMSG;
         int r = get(object, "name", json_type_string, false, &name);
@@ -219,9 +230,15 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
         if (r >= 0)
                 r = get(object, "origin", json_type_string, false, &origin);
         if (r >= 0)
+                r = get(object, "pattern", json_type_string, true, &pattern);
+        if (r >= 0)
                 r = get(object, "adopted", json_type_boolean, false, &adopted);
         if (r >= 0)
                 r = get(object, "stay-frozen", json_type_boolean, true, &stay_frozen);
+        if (r >= 0)
+                r = get(object, "transient", json_type_boolean, true, &transient);
+        if (r >= 0)
+                r = get(object, "lived", json_type_boolean, true, &lived);
         if (r >= 0)
                 r = get_paths(object, "cgroups", &cgroups);
         if (r < 0)
@@ -231,7 +248,12 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
         if (!name_word || !tenant_name_valid(name_word) || origin_value < 0 ||
             (policy && (!policy_word || !policy_name_valid(policy_word))))
                 return -EBADMSG;
+        const char *pattern_word = pattern ? string_of(pattern) : NULL;
+        if (pattern ? !pattern_word || !policy_name_valid(pattern_word) : origin_value == ORIGIN_PATTERN)
+                return -EBADMSG;
         r = tenant_new(name_word, cgroups, policy_word, (enum origin) origin_value, &tenant);
+        if (r >= 0 && origin_value == ORIGIN_PATTERN)
+                r = tenant_set_pattern(tenant, pattern_word);
         if (r >= 0)
                 r = get_cookie(object, &tenant->cookie);
         if (r >= 0)
@@ -245,6 +267,8 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
                 tenant->cookie = 0;
         tenant->adopted = json_object_get_boolean(adopted);
         tenant->stay_frozen = stay_frozen && json_object_get_boolean(stay_frozen);
+        tenant->transient = transient && json_object_get_boolean(transient);
+        tenant->lived = lived && json_object_get_boolean(lived);
         r = tenants_add(tenants, tenant);
         if (r < 0)
                 return r == -EEXIST ? -EBADMSG : r;
@@ -253,7 +277,7 @@ static int get_tenant(json_object *object, struct tenants *tenants) {
 }
 
 static int get_state(json_object *object, struct state *state) {
-        json_object *version, *tenants, *untagged;
+        json_object *version, *tenants, *untagged, *left;
         if (!json_object_is_type(object, json_type_object))
                 return -EBADMSG;
         int r = get(object, "version", json_type_int, false, &version);
@@ -261,6 +285,8 @@ static int get_state(json_object *object, struct state *state) {
                 r = get(object, "tenants", json_type_array, false, &tenants);
         if (r >= 0)
                 r = get(object, "untagged", json_type_array, false, &untagged);
+        if (r >= 0)
+                r = get(object, "left", json_type_array, true, &left);
         if (r >= 0 && json_object_get_int64(version) != STATE_VERSION)
                 r = -EBADMSG;
         for (size_t i = 0; r >= 0 && i < json_object_array_length(tenants); i++)
@@ -269,6 +295,8 @@ static int get_state(json_object *object, struct state *state) {
                 const char *name = string_of(json_object_array_get_idx(untagged, i));
                 r = name && tenant_name_valid(name) ? strv_extend(&state->untagged, name) : -EBADMSG;
         }
+        if (r >= 0 && left)
+                r = get_paths(object, "left", &state->left);
         return r;
 }
 
@@ -359,5 +387,6 @@ int state_load(const char *dir, struct state *ret, struct failure *f) {
 void state_done(struct state *state) {
         tenants_done(&state->tenants);
         strv_free(state->untagged);
+        strv_free(state->left);
         *state = (struct state){0};
 }

@@ -27,6 +27,7 @@ void tenant_free(struct tenant *tenant) {
         free(tenant->name);
         strv_free(tenant->cgroups);
         free(tenant->policy);
+        free(tenant->pattern);
         free(tenant->reason);
         strv_free(tenant->frozen);
         given_done(&tenant->unfinished);
@@ -34,6 +35,15 @@ void tenant_free(struct tenant *tenant) {
         strv_free(tenant->hinted_cgroups);
         pids_done(&tenant->members);
         free(tenant);
+}
+
+int tenant_set_pattern(struct tenant *tenant, const char *pattern) {
+        char *copy = pattern ? strdup(pattern) : NULL;
+        if (pattern && !copy)
+                return -ENOMEM;
+        free(tenant->pattern);
+        tenant->pattern = copy;
+        return 0;
 }
 
 void tenant_set_state(struct tenant *tenant, enum tenant_state state, const char *reason, ...) {

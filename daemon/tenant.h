@@ -31,7 +31,10 @@ struct tenant {
         char *name;
         char **cgroups; /* normalized; they need not exist yet */
         char *policy;   /* as asked for: NULL for the default one */
+        char *pattern;  /* ORIGIN_PATTERN: the policy whose Match= made it; else NULL */
         enum origin origin;
+        bool transient; /* it ends when none of its cgroups is there any more ... */
+        bool lived;     /* ... after one has been */
 
         /* What the last pass saw. */
         enum tenant_state state;
@@ -65,20 +68,22 @@ struct tenant {
         struct pass *pass; /* the pass that is under way, or NULL; pass.c's */
 
         /* The manager's. */
-        uint16_t number;     /* not 0: for tables */
         usec_t passed;       /* when the last pass ended */
         usec_t due;          /* when the pass begins or goes on; USEC_INFINITY: nothing to do */
         usec_t rest;         /* until then it is not checked, as its tasks leave their cookie as soon as they have it */
+        usec_t cost;         /* CPU time that the last pass took */
+        uint16_t number;     /* not 0: for tables */
         bool checked;        /* the pass under way, or due, is such a check */
         bool drifted;        /* the pass under way found drift ... */
         bool drifted_before; /* ... and so did the last one */
-        usec_t cost;         /* CPU time that the last pass took */
         bool wide;           /* the next pass looks at the whole host for tasks that carry the tenant's cookie */
         bool added;          /* the journal is to be told that it is a tenant ... */
         bool turned;         /* ... and which state it is in */
+        bool blocks;         /* it is in the way of what a pattern would make a tenant */
         bool refused;        /* its tasks could not be untagged */
         bool untagging;      /* it is to be untagged, and forgotten then */
         bool force;          /* ... of a cookie that was set by somebody else too */
+        bool over;           /* ... and in any case: its cgroups are gone */
 };
 
 /* name, cgroups and policy are copied. 0 or -ENOMEM. */
@@ -87,6 +92,9 @@ void tenant_free(struct tenant *tenant);
 static inline void tenant_freep(struct tenant **tenant) {
         tenant_free(*tenant);
 }
+
+/* Sets the policy whose Match= made the tenant (NULL: none any more). 0 or -ENOMEM. */
+int tenant_set_pattern(struct tenant *tenant, const char *pattern);
 
 /* Sets state and reason (printf; NULL for none) and marks the tenant changed if they differ from what they were. */
 void tenant_set_state(struct tenant *tenant, enum tenant_state state, const char *reason, ...) _printf_(3, 4);

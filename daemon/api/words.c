@@ -40,7 +40,8 @@ WORDS(enum core_scheduling, core_scheduling, _CORE_SCHEDULING_MAX, [CORE_SCHEDUL
       [CORE_SCHEDULING_NO_SMT] = "no-smt", [CORE_SCHEDULING_UNSUPPORTED] = "unsupported",
       [CORE_SCHEDULING_DENIED] = "denied", [CORE_SCHEDULING_SCHED_EXT] = "sched-ext")
 
-WORDS(enum origin, origin, _ORIGIN_MAX, [ORIGIN_RUNTIME] = "runtime", [ORIGIN_CONFIGURATION] = "configuration")
+WORDS(enum origin, origin,
+      _ORIGIN_MAX, [ORIGIN_RUNTIME] = "runtime", [ORIGIN_CONFIGURATION] = "configuration", [ORIGIN_PATTERN] = "pattern")
 WORDS_BACK(origin)
 
 WORDS(enum finding, finding,

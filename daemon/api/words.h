@@ -51,6 +51,7 @@ enum core_scheduling {
 enum origin {
         ORIGIN_RUNTIME,       /* a Tag call: until untagged or reboot */
         ORIGIN_CONFIGURATION, /* tenants.d */
+        ORIGIN_PATTERN,       /* a policy's Match=: as long as its cgroups are there */
         _ORIGIN_MAX,
 };
 

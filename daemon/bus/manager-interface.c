@@ -16,6 +16,8 @@ static void tag_now(struct call *call) {
                 .policy = call->options.policy,
                 .persistent = call->options.persistent,
                 .force = call->options.force,
+                .transient = call->options.transient,
+                .join = call->options.join,
         };
         call->at_manager = true;
         manager_tag(call->bus->manager, &request, call_tagged, call);
@@ -67,8 +69,9 @@ static const char *action_for(const struct call *call) {
 
 static int method_tag(sd_bus_message *message, void *userdata, sd_bus_error *error) {
         struct call *call = NULL;
-        int r = begin(userdata, message, OPTION_CGROUPS | OPTION_POLICY | OPTION_PERSISTENT | OPTION_FORCE, &call,
-                      error);
+        const unsigned allowed =
+                OPTION_CGROUPS | OPTION_POLICY | OPTION_PERSISTENT | OPTION_FORCE | OPTION_TRANSIENT | OPTION_JOIN;
+        int r = begin(userdata, message, allowed, &call, error);
         if (r < 0)
                 return r;
         call_authorize(call, action_for(call), tag_authorized);
@@ -170,16 +173,44 @@ static int get_default_policy(sd_bus *sd, const char *path, const char *interfac
         return text ? sd_bus_message_append(reply, "s", text) : -ENOMEM;
 }
 
-static int get_policies(sd_bus *sd, const char *path, const char *interface, const char *property,
-                        sd_bus_message *reply, void *userdata, sd_bus_error *error) {
-        struct bus *bus = userdata;
+static bool is_policy(const struct policy *policy) {
+        return true;
+}
+
+static bool has_patterns(const struct policy *policy) {
+        return policy->match;
+}
+
+static bool has_active_patterns(const struct policy *policy) {
+        return policy->active;
+}
+
+/* The names of those policies that are such. */
+static int append_policies(sd_bus_message *reply, const struct bus *bus, bool (*is_such)(const struct policy *)) {
         const struct config *config = manager_config(bus->manager);
         int r = sd_bus_message_open_container(reply, 'a', "s");
         for (size_t i = 0; r >= 0 && i < config->n_policies; i++) {
+                if (!is_such(&config->policies[i]))
+                        continue;
                 _cleanup_free_ char *text = text_for_bus(config->policies[i].name);
                 r = text ? sd_bus_message_append(reply, "s", text) : -ENOMEM;
         }
         return r < 0 ? r : sd_bus_message_close_container(reply);
+}
+
+static int get_policies(sd_bus *sd, const char *path, const char *interface, const char *property,
+                        sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        return append_policies(reply, userdata, is_policy);
+}
+
+static int get_patterns(sd_bus *sd, const char *path, const char *interface, const char *property,
+                        sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        return append_policies(reply, userdata, has_patterns);
+}
+
+static int get_active_patterns(sd_bus *sd, const char *path, const char *interface, const char *property,
+                               sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        return append_policies(reply, userdata, has_active_patterns);
 }
 
 static int get_configuration_error(sd_bus *sd, const char *path, const char *interface, const char *property,
@@ -211,5 +242,7 @@ const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("DefaultPolicy", "s", get_default_policy, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("ConfigurationError", "s", get_configuration_error, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Policies", "as", get_policies, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Patterns", "as", get_patterns, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("ActivePatterns", "as", get_active_patterns, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_VTABLE_END,
 };

@@ -13,6 +13,8 @@ static const struct {
         {"Policy", "s", "a string", OPTION_POLICY, NULL},
         {"Persistent", "b", "a boolean", OPTION_PERSISTENT, NULL},
         {"Force", "b", "a boolean", OPTION_FORCE, NULL},
+        {"Transient", "b", "a boolean", OPTION_TRANSIENT, NULL},
+        {"Join", "b", "a boolean", OPTION_JOIN, NULL},
 };
 
 void options_done(struct options *options) {
@@ -64,6 +66,13 @@ static int read_cgroups(sd_bus_message *message, char ***ret, struct failure *f)
         return 0;
 }
 
+static bool *flag_of(struct options *options, enum option option) {
+        return option == OPTION_FORCE       ? &options->force
+               : option == OPTION_TRANSIENT ? &options->transient
+               : option == OPTION_JOIN      ? &options->join
+                                            : &options->persistent;
+}
+
 static int read_value(sd_bus_message *message, enum option option, struct options *options, struct failure *f) {
         const char *text;
         int yes, r;
@@ -79,10 +88,12 @@ static int read_value(sd_bus_message *message, enum option option, struct option
                 return options->policy ? 0 : fail(f, FAILURE_FAILED, -ENOMEM, "out of memory");
         case OPTION_PERSISTENT:
         case OPTION_FORCE:
+        case OPTION_TRANSIENT:
+        case OPTION_JOIN:
                 r = sd_bus_message_read(message, "b", &yes);
                 if (r < 0)
                         break;
-                *(option == OPTION_FORCE ? &options->force : &options->persistent) = yes;
+                *flag_of(options, option) = yes;
                 return 0;
         default:
                 r = -EINVAL;

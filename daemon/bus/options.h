@@ -10,6 +10,8 @@ enum option {
         OPTION_POLICY = 1 << 1,     /* s */
         OPTION_PERSISTENT = 1 << 2, /* b */
         OPTION_FORCE = 1 << 3,      /* b */
+        OPTION_TRANSIENT = 1 << 4,  /* b */
+        OPTION_JOIN = 1 << 5,       /* b */
 };
 
 #define CGROUPS_MAX 64
@@ -17,7 +19,7 @@ enum option {
 struct options {
         char **cgroups; /* NULL: not given */
         char *policy;   /* NULL: not given */
-        bool persistent, force;
+        bool persistent, force, transient, join;
 };
 
 /* Reads the dictionary that is next in the message. An option that is not among the allowed ones, given twice, of the

@@ -118,6 +118,12 @@ static int get_origin(sd_bus *sd, const char *path, const char *interface, const
         return sd_bus_message_append(reply, "s", origin_word(tenant->origin));
 }
 
+static int get_transient(sd_bus *sd, const char *path, const char *interface, const char *property,
+                         sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+        const struct tenant *tenant = userdata;
+        return sd_bus_message_append(reply, "b", tenant->transient);
+}
+
 static int get_isolation(sd_bus *sd, const char *path, const char *interface, const char *property,
                          sd_bus_message *reply, void *userdata, sd_bus_error *error) {
         return sd_bus_message_append(reply, "s", isolation_word(manager_isolation(bus_of(sd)->manager, userdata)));
@@ -176,6 +182,7 @@ const sd_bus_vtable tenant_vtable[] = {
         SD_BUS_PROPERTY("CGroups", "as", get_cgroups, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Policy", "s", get_policy, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Origin", "s", get_origin, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
+        SD_BUS_PROPERTY("Transient", "b", get_transient, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("Isolation", "s", get_isolation, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("State", "s", get_state, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),
         SD_BUS_PROPERTY("StateReason", "s", get_state_reason, 0, SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE),

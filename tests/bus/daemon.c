@@ -6,7 +6,9 @@
  * which answers with a string. Commands:
  *   tenant PATH                    makes a cgroup that the daemon may touch
  *   cgroup PATH                    makes one that it may not
+ *   remove PATH                    removes a cgroup
  *   spawn PATH THREADS             starts a process; answers with its PID
+ *   kill PID                       ends a process
  *   cookie TID                     what the thread carries
  *   own TID                        the thread gives itself a cookie
  *   share TID FROM                 the thread takes another's
@@ -14,6 +16,7 @@
  *   smt on|off                     switches SMT
  *   kernel full|none|denied        core scheduling in the kernel: there, not built in, denied by a security module
  *   fail FUNCTION SKIP COUNT ERRNO makes calls fail (the names of functions are the simulation's)
+ *   unseen COMMAND                 the same, and the events of it are lost
  *   violation                      what the daemon did that it may not, or nothing */
 #include "coreschedd.h"
 #include "failure.h"
@@ -79,10 +82,21 @@ static int obey(const char *command, char *text, size_t size) {
         unsigned a, b, n;
         int error;
 
+        if (strncmp(command, "unseen ", 7) == 0) {
+                int r = obey(command + 7, text, size);
+                sim_lose_events(sim);
+                return r;
+        }
         if (sscanf(command, "tenant %4095s", path) == 1)
                 return make(path, true);
         if (sscanf(command, "cgroup %4095s", path) == 1)
                 return make(path, false);
+        if (sscanf(command, "remove %4095s", path) == 1)
+                return sim_cgroup_remove(sim, path);
+        if (sscanf(command, "kill %u", &a) == 1) {
+                sim_kill(sim, (pid_t) a, true);
+                return 0;
+        }
         if (sscanf(command, "spawn %4095s %u", path, &n) == 2) {
                 pid_t pid = sim_spawn(sim, 0, path, n);
                 snprintf(text, size, "%d", pid);

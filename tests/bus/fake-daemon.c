@@ -6,7 +6,7 @@
  *
  * What becomes of a tenant is in its name:
  *   inert-*, degraded-*, exposed-*, pending-*, novel-*: ends in that state (novel is a word that no client knows);
- *   adopted-*: its cookie is somebody else's;
+ *   adopted-*: its cookie is somebody else's; transient-*: it is transient;
  *   bad-*: Verify finds one thread of each finding;
  *   error:NAME: every call answers the D-Bus error NAME;
  *   ask-*: changing it needs interactive authorization;
@@ -78,7 +78,7 @@ static int tenant_string(sd_bus *bus, const char *path, const char *interface, c
         const struct fake_tenant *t = userdata;
         const char *value = strcmp(property, "Name") == 0          ? t->name
                             : strcmp(property, "Policy") == 0      ? t->policy
-                            : strcmp(property, "Origin") == 0      ? "runtime"
+                            : strcmp(property, "Origin") == 0      ? is(t->name, "pattern-*") ? "pattern" : "runtime"
                             : strcmp(property, "Isolation") == 0   ? is(t->name, "exposed-*") ? "none" : "cookie"
                             : strcmp(property, "State") == 0       ? state_of(t->name)
                             : strcmp(property, "StateReason") == 0 ? reason_of(t)
@@ -103,10 +103,11 @@ static int tenant_cgroups(sd_bus *bus, const char *path, const char *interface, 
         return sd_bus_message_append_strv(reply, t->cgroups);
 }
 
-static int tenant_adopted(sd_bus *bus, const char *path, const char *interface, const char *property,
-                          sd_bus_message *reply, void *userdata, sd_bus_error *error) {
+static int tenant_flag(sd_bus *bus, const char *path, const char *interface, const char *property,
+                       sd_bus_message *reply, void *userdata, sd_bus_error *error) {
         const struct fake_tenant *t = userdata;
-        return sd_bus_message_append(reply, "b", is(t->name, "adopted-*"));
+        bool value = strcmp(property, "Adopted") == 0 ? is(t->name, "adopted-*") : is(t->name, "transient-*");
+        return sd_bus_message_append(reply, "b", value);
 }
 
 static const sd_bus_vtable tenant_vtable[] = {
@@ -115,11 +116,12 @@ static const sd_bus_vtable tenant_vtable[] = {
         SD_BUS_PROPERTY("CGroups", "as", tenant_cgroups, 0, 0),
         SD_BUS_PROPERTY("Policy", "s", tenant_string, 0, 0),
         SD_BUS_PROPERTY("Origin", "s", tenant_string, 0, 0),
+        SD_BUS_PROPERTY("Transient", "b", tenant_flag, 0, 0),
         SD_BUS_PROPERTY("Isolation", "s", tenant_string, 0, 0),
         SD_BUS_PROPERTY("State", "s", tenant_string, 0, 0),
         SD_BUS_PROPERTY("StateReason", "s", tenant_string, 0, 0),
         SD_BUS_PROPERTY("Cookie", "t", tenant_number, 0, 0),
-        SD_BUS_PROPERTY("Adopted", "b", tenant_adopted, 0, 0),
+        SD_BUS_PROPERTY("Adopted", "b", tenant_flag, 0, 0),
         SD_BUS_PROPERTY("Processes", "t", tenant_number, 0, 0),
         SD_BUS_PROPERTY("Threads", "t", tenant_number, 0, 0),
         SD_BUS_VTABLE_END,
@@ -371,7 +373,9 @@ static int manager_smt_active(sd_bus *bus, const char *path, const char *interfa
 
 static int manager_policies(sd_bus *bus, const char *path, const char *interface, const char *property,
                             sd_bus_message *reply, void *userdata, sd_bus_error *error) {
-        return sd_bus_message_append(reply, "as", 2, "shared", "strict");
+        return strcmp(property, "Policies") == 0 ? sd_bus_message_append(reply, "as", 3, "shared", "strict", "vm-host")
+               : strcmp(property, "Patterns") == 0 ? sd_bus_message_append(reply, "as", 2, "strict", "vm-host")
+                                                   : sd_bus_message_append(reply, "as", 1, "vm-host");
 }
 
 static const sd_bus_vtable manager_vtable[] = {
@@ -389,6 +393,8 @@ static const sd_bus_vtable manager_vtable[] = {
         SD_BUS_PROPERTY("DefaultPolicy", "s", manager_string, 0, 0),
         SD_BUS_PROPERTY("ConfigurationError", "s", manager_string, 0, 0),
         SD_BUS_PROPERTY("Policies", "as", manager_policies, 0, 0),
+        SD_BUS_PROPERTY("Patterns", "as", manager_policies, 0, 0),
+        SD_BUS_PROPERTY("ActivePatterns", "as", manager_policies, 0, 0),
         SD_BUS_VTABLE_END,
 };
 

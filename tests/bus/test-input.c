@@ -131,11 +131,13 @@ static void test_options(void **state) {
         free(WRONG_TAG(1, "Policy", "t", UINT64_MAX));
         free(WRONG_TAG(1, "Persistent", "s", "yes"));
         free(WRONG_TAG(1, "Force", "i", -1));
+        free(WRONG_TAG(1, "Transient", "s", "yes"));
         free(WRONG_TAG(1, "Force", "v", "b", true));
         free(WRONG_TAG(2, "Force", "b", true, "Force", "b", true));
         free(WRONG_UNTAG(1, "CGroups", "as", 1, "/options"));
         free(WRONG_UNTAG(1, "Policy", "s", "shared"));
         free(WRONG_UNTAG(1, "Force", "u", 1));
+        free(WRONG_UNTAG(1, "Transient", "b", true));
         free(expect_error(f->root, 0, "InvalidPolicy", MANAGER, "Tag", "sa{sv}", "o", 2, "CGroups", "as", 1, "/options",
                           "Policy", "s", "no such policy"));
         free(expect_error(f->root, 0, "InvalidPolicy", MANAGER, "Tag", "sa{sv}", "o", 2, "CGroups", "as", 1, "/options",

@@ -176,6 +176,128 @@ static void test_persistent(void **state) {
         free(expect_error(f->root, 0, "NoSuchTenant", MANAGER, "Untag", "s", "persistent"));
 }
 
+/* The tenant is none any more within a while. */
+static void assert_ends(const struct fixture *f, const char *name) {
+        for (unsigned i = 0;; i++) {
+                _cleanup_(sd_bus_error_free) sd_bus_error error = SD_BUS_ERROR_NULL;
+                if (sd_bus_call_method(f->root, CORESCHED_BUS_NAME, MANAGER, "GetTenant", &error, NULL, "s", name) <
+                    0) {
+                        assert_string_equal(error.name, CORESCHED_ERROR_PREFIX "NoSuchTenant");
+                        return;
+                }
+                assert_true(i < 1000);
+                usleep(10 * USEC_PER_MSEC);
+        }
+}
+
+static void tag_transient(const struct fixture *f, const char *name, const char *cgroup) {
+        expect(f->root, MANAGER, "Tag", NULL, "sa{sv}", name, 2, "CGroups", "as", 1, cgroup, "Transient", "b", true);
+}
+
+static void test_transient(void **state) {
+        struct fixture *f = *state;
+        world(f, "tenant /transient/a");
+        pid_t pid = (pid_t) world(f, "spawn /transient/a 2");
+        tag_transient(f, "transient", "/transient/a");
+        assert_true(get_bool(f->root, TENANT("transient"), "Transient"));
+        assert_property(f, TENANT("transient"), "Origin", "runtime");
+        assert_true(world(f, "cookie %d", pid) != 0);
+        tag(f, "transient", "/transient/a"); /* it stays what it is */
+        assert_true(get_bool(f->root, TENANT("transient"), "Transient"));
+
+        /* Without tasks it stays; without its cgroup it ends. */
+        world(f, "kill %d", pid);
+        usleep(300 * USEC_PER_MSEC);
+        assert_property(f, TENANT("transient"), "Name", "transient");
+        world(f, "remove /transient/a");
+        assert_ends(f, "transient");
+
+        /* A cgroup that is yet to come is waited for. */
+        tag_transient(f, "transient", "/transient/b");
+        usleep(300 * USEC_PER_MSEC);
+        assert_property(f, TENANT("transient"), "Name", "transient");
+        world(f, "tenant /transient/b");
+        usleep(300 * USEC_PER_MSEC);
+        world(f, "remove /transient/b");
+        assert_ends(f, "transient");
+
+        /* One that lasts does not become transient, and one that is written down is not. */
+        world(f, "tenant /transient/c");
+        tag(f, "lasting", "/transient/c");
+        tag_transient(f, "lasting", "/transient/c");
+        assert_false(get_bool(f->root, TENANT("lasting"), "Transient"));
+        untag(f, "lasting");
+        free(expect_error(f->root, 0, "InvalidOption", MANAGER, "Tag", "sa{sv}", "both", 3, "CGroups", "as", 1,
+                          "/transient/c", "Transient", "b", true, "Persistent", "b", true));
+        tag_transient(f, "kept", "/transient/c");
+        expect(f->root, MANAGER, "Tag", NULL, "sa{sv}", "kept", 1, "Persistent", "b", true);
+        assert_false(get_bool(f->root, TENANT("kept"), "Transient"));
+        world(f, "remove /transient/c");
+        usleep(300 * USEC_PER_MSEC);
+        assert_property(f, TENANT("kept"), "Origin", "configuration");
+        expect(f->root, MANAGER, "UntagWithOptions", NULL, "sa{sv}", "kept", 1, "Persistent", "b", true);
+
+        /* After a restart the daemon knows; what went meanwhile ends. The new world has no cgroup. */
+        world(f, "tenant /transient/d");
+        tag_transient(f, "transient", "/transient/d");
+        tag_transient(f, "waiting", "/transient/e");
+        daemon_stop(f);
+        daemon_start(f);
+        assert_ends(f, "transient");
+        assert_true(get_bool(f->root, TENANT("waiting"), "Transient"));
+        untag(f, "waiting");
+}
+
+static void join(const struct fixture *f, const char *name, const char *cgroup) {
+        expect(f->root, MANAGER, "Tag", NULL, "sa{sv}", name, 3, "CGroups", "as", 1, cgroup, "Transient", "b", true,
+               "Join", "b", true);
+}
+
+static void assert_cgroups(const struct fixture *f, const char *path, const char *words) {
+        _cleanup_strv_ char **cgroups = NULL;
+        assert_true(sd_bus_get_property_strv(f->root, CORESCHED_BUS_NAME, path, CORESCHED_TENANT_INTERFACE, "CGroups",
+                                             NULL, &cgroups) >= 0);
+        _cleanup_free_ char *joined = strv_join(cgroups, " ");
+        assert_string_equal(joined, words);
+}
+
+static void test_join(void **state) {
+        struct fixture *f = *state;
+        world(f, "tenant /join/a");
+        world(f, "tenant /join/b");
+        world(f, "tenant /join/c");
+        pid_t a = (pid_t) world(f, "spawn /join/a 1"), b = (pid_t) world(f, "spawn /join/b 1");
+        join(f, "join", "/join/a");
+        join(f, "join", "/join/b");
+        assert_cgroups(f, TENANT("join"), "/join/a /join/b");
+        assert_true(world(f, "cookie %d", a) != 0);
+        assert_true(world(f, "cookie %d", a) == world(f, "cookie %d", b));
+        join(f, "join", "/join/b/inner"); /* is in it */
+        assert_cgroups(f, TENANT("join"), "/join/a /join/b");
+
+        /* It ends with the last one; those that are gone are not kept when others join. */
+        world(f, "kill %d", a);
+        world(f, "remove /join/a");
+        join(f, "join", "/join/c");
+        assert_cgroups(f, TENANT("join"), "/join/b /join/c");
+        world(f, "kill %d", b);
+        world(f, "remove /join/b");
+        world(f, "remove /join/c");
+        assert_ends(f, "join");
+
+        tag(f, "other", "/join/other");
+        free(expect_error(f->root, 0, "TenantExists", MANAGER, "Tag", "sa{sv}", "joins", 2, "CGroups", "as", 1,
+                          "/join/other/inner", "Join", "b", true));
+        untag(f, "other");
+        expect(f->root, MANAGER, "Tag", NULL, "sa{sv}", "kept", 2, "CGroups", "as", 1, "/join/kept", "Persistent", "b",
+               true);
+        join(f, "kept", "/join/kept/inner");
+        assert_cgroups(f, TENANT("kept"), "/join/kept");
+        free(expect_error(f->root, 0, "TenantExists", MANAGER, "Tag", "sa{sv}", "kept", 2, "CGroups", "as", 1,
+                          "/join/elsewhere", "Join", "b", true));
+        expect(f->root, MANAGER, "UntagWithOptions", NULL, "sa{sv}", "kept", 1, "Persistent", "b", true);
+}
+
 static void test_reload(void **state) {
         struct fixture *f = *state;
         world(f, "tenant /reload");
@@ -357,8 +479,9 @@ static void test_restart(void **state) {
 int main(void) {
         const struct CMUnitTest tests[] = {
                 cmocka_unit_test(test_tag),        cmocka_unit_test(test_tenant_object), cmocka_unit_test(test_verify),
-                cmocka_unit_test(test_persistent), cmocka_unit_test(test_reload),        cmocka_unit_test(test_bytes),
-                cmocka_unit_test(test_host),       cmocka_unit_test(test_degraded),      cmocka_unit_test(test_restart),
+                cmocka_unit_test(test_persistent), cmocka_unit_test(test_transient),     cmocka_unit_test(test_join),
+                cmocka_unit_test(test_reload),     cmocka_unit_test(test_bytes),         cmocka_unit_test(test_host),
+                cmocka_unit_test(test_degraded),   cmocka_unit_test(test_restart),
         };
         return cmocka_run_group_tests_name("bus/methods", tests, fixture_start, fixture_stop);
 }

@@ -114,7 +114,7 @@ static void test_tenant(void **state) {
         listen_to_all(f, bus);
         assert_true(heard.changed >= 1);
         assert_string_equal(heard.state, "enforced");
-        static const char *const signalled[] = {"CGroups", "Policy",      "Origin", "Isolation",
+        static const char *const signalled[] = {"CGroups", "Policy",      "Origin", "Transient", "Isolation",
                                                 "State",   "StateReason", "Cookie", "Adopted"};
         assert_int_equal(strv_length(heard.properties), ELEMENTS(signalled));
         for (size_t i = 0; i < ELEMENTS(signalled); i++)

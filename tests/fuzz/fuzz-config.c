@@ -2,6 +2,7 @@
 /* A file as a tenant's, a policy's and the daemon's: what is taken holds what config.h promises. */
 #include "config-read.h"
 #include "fuzz.h"
+#include "pattern.h"
 #include "selector.h"
 #include "strv.h"
 #include <string.h>
@@ -24,6 +25,24 @@ static void as_tenant(const char *path, const struct config *config) {
         tenant_config_done(&tenant);
 }
 
+/* What a pattern fits has a tenant's name, or none. */
+static void check_patterns(const struct policy *policy) {
+        MUST(policy->match || (!policy->exclude && !policy->tenant && !policy->active));
+        unsigned asked = policy->tenant ? pattern_template_stars(policy->tenant) : 0;
+        for (char **pattern = policy->match; pattern && *pattern; pattern++) {
+                _cleanup_(match_done) struct match match = {0}, other = {0};
+                _cleanup_free_ char *normal = NULL;
+                MUST(cgroup_path_normalize(*pattern, &normal) == 0 && strcmp(normal, *pattern) == 0);
+                MUST(!pattern_problem(*pattern) && pattern_stars(*pattern) >= asked);
+                int r = pattern_match(policy, 1, *pattern, &match);
+                MUST(r == 0 || r == 1);
+                MUST(!match.name || tenant_name_valid(match.name));
+                MUST(r == 0 || match.shared || match.name);
+                (void) pattern_match(policy, 1, "/machine.slice/machine-qemu\\x2d1\\x2dvm1.scope", &other);
+                MUST(!other.name || tenant_name_valid(other.name));
+        }
+}
+
 static void as_policy(const char *path) {
         struct policy policy = {0};
         struct failure f = {0};
@@ -33,6 +52,7 @@ static void as_policy(const char *path) {
                 return;
         MUST(policy.isolation == ISOLATION_COOKIE || policy.isolation == ISOLATION_NONE);
         MUST(attach_word(policy.attach) && on_exposed_word(policy.on_exposed));
+        check_patterns(&policy);
         policy_done(&policy);
 }
 
@@ -44,6 +64,8 @@ static void as_daemon(const char *path, struct config *config) {
         MUST(config->realtime_budget <= 50 * USEC_PER_MSEC);
         MUST(config->verify_interval <= 3600 * USEC_PER_SEC);
         MUST(config_policy(config, config->default_policy));
+        for (char **name = config->patterns; name && *name; name++)
+                MUST(config_policy(config, *name)->match);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         MUST((access(in_dir("state.json"), F_OK) == 0) == (r == 0));
         if (r < 0)
                 return 0;
-        MUST(state_save(dir, &state.tenants, state.untagged) == 0);
+        MUST(state_save(dir, &state.tenants, state.untagged, state.left) == 0);
         MUST(state_load(dir, &again, &f) == 0);
         check_same(&state, &again);
         return 0;

@@ -2,6 +2,7 @@
 /* The configuration as a whole: which files count, what they may say, and how wrong ones are named; cases 4, 7 and 30.
  */
 #include "config.h"
+#include "pattern.h"
 #include "scratch.h"
 #include "strv.h"
 #include <errno.h>
@@ -37,7 +38,7 @@ static struct config *load(void) {
         return config;
 }
 
-/* The failure must be this; each % stands for the root. */
+/* The failure must be this; each % stands for the root, but %% for itself. */
 static void check_bad(const char *expected) {
         struct config *config = (struct config *) root;
         struct failure f = {0};
@@ -45,8 +46,11 @@ static void check_bad(const char *expected) {
         assert_int_equal(config_load(root, &config, &f), -EBADMSG);
         assert_ptr_equal(config, root);
         assert_int_equal(f.kind, FAILURE_INVALID_CONFIG);
-        for (const char *e = expected; *e; e++)
-                sprintf(text + strlen(text), *e == '%' ? "%s" : "%.1s", *e == '%' ? root : e);
+        for (const char *e = expected; *e; e++) {
+                bool is_root = *e == '%' && e[1] != '%';
+                sprintf(text + strlen(text), is_root ? "%s" : "%.1s", is_root ? root : e);
+                e += *e == '%' && e[1] == '%';
+        }
         assert_string_equal(f.text, text);
 }
 
@@ -74,12 +78,12 @@ static void test_no_files(void **state) {
 
 /* The files that are installed, and what the defaults of the commented one are. */
 static void test_shipped(void **state) {
-        static const char *const files[] = {"coreschedd.conf", "shared.conf", "strict.conf"};
-        static const char *const places[] = {"coreschedd.conf", "policies.d/shared.conf", "policies.d/strict.conf"};
+        static const char *const files[] = {"coreschedd.conf", "shared.conf", "strict.conf", "containers.conf",
+                                            "lxc.conf",        "users.conf",  "vm-host.conf"};
         for (size_t i = 0; i < ELEMENTS(files); i++) {
                 char place[64];
                 char *text = scratch_read(POLICIES, files[i]);
-                snprintf(place, sizeof(place), LIB "%s", places[i]);
+                snprintf(place, sizeof(place), LIB "%s%s", i > 0 ? "policies.d/" : "", files[i]);
                 scratch_write(root, place, text);
                 if (i == 0) {
                         for (char *c = text; (c = strstr(c, "\n#")); c++)
@@ -91,7 +95,10 @@ static void test_shipped(void **state) {
                 free(text);
         }
         _cleanup_(config_freep) struct config *config = load();
-        assert_int_equal(config->n_policies, 2);
+        assert_int_equal(config->n_policies, 6);
+        assert_null(config->patterns);
+        for (size_t i = 0; i < config->n_policies; i++)
+                assert_false(config->policies[i].active);
         const struct policy *shared = config_policy(config, "shared"), *strict = config_policy(config, "strict");
         assert_int_equal(shared->isolation, ISOLATION_COOKIE);
         assert_int_equal(shared->attach, ATTACH_LIVE);
@@ -103,6 +110,80 @@ static void test_shipped(void **state) {
         assert_string_equal(config->default_policy, "shared");
         assert_int_equal(config->freeze_timeout, 5 * USEC_PER_SEC);
         assert_int_equal(config->realtime_budget, 10 * USEC_PER_MSEC);
+}
+
+#define ID "4b3c2d1e0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c4d3e2f1a0b9c8d7e6f5a4b3c"
+
+/* Paths as the programs give them, with all the policies that are installed in force; case 42. */
+static void test_shipped_patterns(void **state) {
+        static const char *const names[] = {"containers", "lxc", "users", "vm-host"};
+        static const struct {
+                const char *path, *policy, *name;
+        } paths[] = {
+                {"/machine.slice/machine-qemu\\x2d1\\x2dvm1.scope", "vm-host", "machine-qemu-1-vm1"},
+                {"/machine.slice/machine-qemu\\x2d1\\x2dvm1.scope/libvirt/vcpu0", NULL, NULL},
+                {"/machine.slice/machine-debian.scope", "vm-host", "machine-debian"},
+                {"/machine.slice/systemd-nspawn@debian.service", "vm-host", "systemd-nspawn@debian"},
+                {"/machine/qemu-2-vm.libvirt-qemu", "vm-host", "qemu-2-vm.libvirt-qemu"},
+                {"/machine.slice", NULL, NULL},
+                {"/machine.slice/libpod-" ID ".scope", "containers", "libpod-" ID},
+                {"/machine.slice/libpod-conmon-" ID ".scope", NULL, NULL},
+                {"/machine.slice/machine-libpod_pod_" ID ".slice", "containers", "machine-libpod_pod_" ID},
+                {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" ID ".scope", "containers",
+                 "libpod-" ID},
+                {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-conmon-" ID ".scope", NULL, NULL},
+                {"/user.slice/user-1000.slice/user@1000.service/user.slice/user-libpod_pod_" ID ".slice", "containers",
+                 "user-libpod_pod_" ID},
+                {"/libpod_parent/libpod-" ID, "containers", "libpod-" ID},
+                {"/libpod_parent/conmon", NULL, NULL},
+                {"/system.slice/docker-" ID ".scope", "containers", "docker-" ID},
+                {"/system.slice/docker.service", NULL, NULL},
+                {"/docker/" ID, "containers", ID},
+                {"/docker/buildkit", NULL, NULL},
+                {"/system.slice/nerdctl-" ID ".scope", "containers", "nerdctl-" ID},
+                {"/system.slice/cri-containerd-" ID ".scope", "containers", "cri-containerd-" ID},
+                {"/system.slice/crio-conmon-" ID ".scope", NULL, NULL},
+                {"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod0a1b_2c.slice", "containers",
+                 "kubepods-burstable-pod0a1b_2c"},
+                {"/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod0a1b_2c.slice", "containers",
+                 "kubepods-besteffort-pod0a1b_2c"},
+                {"/kubepods.slice/kubepods-pod0a1b_2c.slice", "containers", "kubepods-pod0a1b_2c"},
+                {"/kubepods.slice/kubepods-burstable.slice", NULL, NULL},
+                {"/kubepods.slice/kubepods-pod0a1b_2c.slice/cri-containerd-" ID ".scope", NULL, NULL},
+                {"/kubepods/burstable/pod0a1b-2c", "containers", "pod0a1b-2c"},
+                {"/kubepods/pod0a1b-2c", "containers", "pod0a1b-2c"},
+                {"/kubepods/burstable", NULL, NULL},
+                {"/lxc.payload.web", "lxc", "lxc.payload.web"},
+                {"/lxc.monitor.web", NULL, NULL},
+                {"/user.slice/user-1000.slice/session-3.scope/lxc.payload.web", "lxc", "lxc.payload.web"},
+                {"/user.slice/user-1000.slice/user@1000.service/app.slice/run-r1.scope/lxc.payload.web", "lxc",
+                 "lxc.payload.web"},
+                {"/user.slice/user-1000.slice", "users", "user-1000"},
+                {"/user.slice/user-1000.slice/session-3.scope", NULL, NULL},
+                {"/user.slice/user-0.slice", NULL, NULL},
+                {"/user.slice", NULL, NULL},
+                {"/system.slice", NULL, NULL},
+                {"/init.scope", NULL, NULL},
+        };
+        for (size_t i = 0; i < ELEMENTS(names); i++) {
+                char file[24], place[64];
+                snprintf(file, sizeof(file), "%s.conf", names[i]);
+                snprintf(place, sizeof(place), LIB "policies.d/%s", file);
+                _cleanup_free_ char *text = scratch_read(POLICIES, file);
+                scratch_write(root, place, text);
+        }
+        scratch_write(root, ETC "coreschedd.conf.d/on.conf", "[Daemon]\nPatterns=containers lxc users vm-host\n");
+        _cleanup_(config_freep) struct config *config = load();
+        for (size_t i = 0; i < ELEMENTS(paths); i++) {
+                _cleanup_(match_done) struct match match = {0};
+                int r = pattern_match(config->policies, config->n_policies, paths[i].path, &match);
+                if (r != (paths[i].policy != NULL))
+                        fail_msg("%s is of policy %s", paths[i].path, r > 0 ? match.policy->name : "none");
+                if (r == 0)
+                        continue;
+                assert_string_equal(match.policy->name, paths[i].policy);
+                assert_string_equal(match.name, paths[i].name);
+        }
 }
 
 static void test_daemon_and_drop_ins(void **state) {
@@ -280,7 +361,7 @@ static void test_bad_policies(void **state) {
                          "cookie, none");
         check_bad_policy("[Policy]\nFallback=whole-cores\n",
                          "%/etc/coresched/policies.d/p.conf:2: unknown key \"Fallback\"; valid are: Description, "
-                         "Isolation, Attach, OnExposed");
+                         "Isolation, Attach, OnExposed, Match, Exclude, Tenant, Active");
         check_bad_policy("[Policy]\nAttach=Live\n",
                          "%/etc/coresched/policies.d/p.conf:2: Attach=: \"Live\" is unknown; did you mean \"live\"?");
         check_bad_policy("[Policy]\nOnExposed=\n",
@@ -318,6 +399,93 @@ static void test_bad_daemon(void **state) {
         check_bad_daemon("FreezeTimeoutSec=18446744073709551617",
                          "FreezeTimeoutSec=: \"18446744073709551617\" is no whole number from 1 to 60");
         check_bad_daemon("RealtimeBudgetMSec=51", "RealtimeBudgetMSec=: \"51\" is no whole number from 0 to 50");
+}
+
+static void test_patterns(void **state) {
+        scratch_write(root, ETC "policies.d/vm.conf",
+                      "[Policy]\nMatch=machine.slice/machine-qemu\\x2d*\\x2d*.scope /machine/*-* ; two\n"
+                      "Exclude=/sys/fs/cgroup/machine/host-*\nTenant=customer-%2 of %%%1\nAttach=freeze\n");
+        scratch_write(root, ETC "policies.d/off.conf", "[Policy]\nActive=no\nMatch=a/[!x-z]*/b?\n");
+        _cleanup_(config_freep) struct config *config = load();
+        const struct policy *vm = config_policy(config, "vm"), *off = config_policy(config, "off");
+        assert_int_equal(strv_length(vm->match), 2);
+        assert_string_equal(vm->match[0], "/machine.slice/machine-qemu\\x2d*\\x2d*.scope");
+        assert_string_equal(vm->match[1], "/machine/*-*");
+        assert_string_equal(vm->exclude[0], "/machine/host-*");
+        assert_string_equal(vm->tenant, "customer-%2 of %%%1");
+        assert_true(vm->active);
+        assert_string_equal(off->match[0], "/a/[!x-z]*/b?");
+        assert_null(off->tenant);
+        assert_false(off->active);
+        assert_false(config_policy(config, "shared")->active);
+
+        scratch_write(root, ETC "coreschedd.conf.d/a.conf", "[Daemon]\nPatterns=vm  off\n");
+        _cleanup_(config_freep) struct config *on = load();
+        assert_true(config_policy(on, "vm")->active);
+        assert_true(config_policy(on, "off")->active);
+        scratch_write(root, ETC "coreschedd.conf.d/b.conf", "[Daemon]\nPatterns=\n");
+        _cleanup_(config_freep) struct config *again = load();
+        assert_true(config_policy(again, "vm")->active);
+        assert_false(config_policy(again, "off")->active);
+}
+
+static void check_bad_pattern(const char *lines, unsigned line, const char *expected) {
+        char text[500], whole[700];
+        snprintf(text, sizeof(text), "[Policy]\n%s\n", lines);
+        if (line > 0)
+                snprintf(whole, sizeof(whole), "%%/etc/coresched/policies.d/p.conf:%u: %s", line, expected);
+        else
+                snprintf(whole, sizeof(whole), "%%/etc/coresched/policies.d/p.conf: %s", expected);
+        check_bad_policy(text, whole);
+}
+
+static void test_bad_patterns(void **state) {
+        check_bad_pattern("Match=", 2, "Match=: \"\" names no pattern");
+        check_bad_pattern("Match=a/../b", 2, "Match=: \"a/../b\" is no path of a cgroup");
+        check_bad_pattern("Match=/", 2, "Match=: \"/\" is the root cgroup, which cannot be a tenant");
+        check_bad_pattern("Match=a/b[0-9", 2, "Match=: \"a/b[0-9\" has a [ without its ]");
+        check_bad_pattern("Match=a/b[0/9]", 2, "Match=: \"a/b[0/9]\" has a [ without its ]");
+        check_bad_pattern("Match=a/[9-0]", 2,
+                          "Match=: \"a/[9-0]\" has a range between [ and ] that ends before it begins");
+        check_bad_pattern("Match=a/[[:alpha:]]*", 2,
+                          "Match=: \"a/[[:alpha:]]*\" has a class between [ and ]; name the characters, as in [0-9]");
+        check_bad_pattern(
+                "Match=a/machine\\x5cx2d*", 2,
+                "Match=: \"a/machine\\x5cx2d*\" has \\x5c; a pattern has no escapes: write the unit's name as "
+                "it is, as in machine-qemu\\x2d*");
+        static const char *const units[] = {"machine-*.scope", "user-*.slice", "*.service"};
+        for (size_t i = 0; i < ELEMENTS(units); i++) {
+                char text[100], expected[300];
+                snprintf(text, sizeof(text), "Match=ok/* %s", units[i]);
+                snprintf(expected, sizeof(expected),
+                         "Match=: \"%s\" is a unit's name; write the pattern of its cgroup's whole path, as in "
+                         "machine.slice/machine-*.scope",
+                         units[i]);
+                check_bad_pattern(text, 2, expected);
+        }
+        check_bad_pattern("Match=a/*\nExclude=b//../c", 3, "Exclude=: \"b//../c\" is no path of a cgroup");
+        check_bad_pattern(
+                "Match=a/*\nTenant=", 3,
+                "Tenant=: \"\" is no tenant's name: 1 to 255 bytes of UTF-8 without '/' and control characters");
+        check_bad_pattern("Match=a/*\nTenant=x/%1", 3,
+                          "Tenant=: \"x/%%1\" is no tenant's name: 1 to 255 bytes of UTF-8 without '/' and control "
+                          "characters");
+        check_bad_pattern("Match=a/*\nTenant=x-%0", 3, "Tenant=: \"x-%%0\" has a %% that is not of %%1 to %%9 or %%%%");
+        check_bad_pattern("Tenant=x-%3\nMatch=a/*/*/* a/*/*b", 2,
+                          "Tenant=: \"x-%%3\" asks for %%3, but \"a/*/*b\" of Match= has only 2 *");
+        check_bad_pattern("Match=a/*\nActive=on", 3, "Active=: \"on\" is unknown; did you mean \"no\"?");
+        check_bad_pattern("Tenant=x", 0, "Tenant= has no effect without Match= in [Policy]; add that, or leave it out");
+        check_bad_pattern("Exclude=x", 0,
+                          "Exclude= has no effect without Match= in [Policy]; add that, or leave it out");
+        check_bad_pattern("Active=no", 0,
+                          "Active= has no effect without Match= in [Policy]; add that, or leave it out");
+        check_bad_pattern("Matches=x", 2, "unknown key \"Matches\"; did you mean \"Match\"?");
+
+        scratch_write(root, ETC "policies.d/p.conf", "[Policy]\nMatch=a/*\n");
+        check_bad_daemon("Patterns=p share", "Patterns=: \"share\" is no policy's name; did you mean \"shared\"?");
+        check_bad_daemon("Patterns=shared",
+                         "Patterns=: \"shared\" is a policy without Match=; to have it for tenants that "
+                         "name none, see DefaultPolicy=");
 }
 
 /* What is written is read. */
@@ -445,11 +613,12 @@ static void test_many(void **state) {
 
 int main(void) {
         const struct CMUnitTest tests[] = {
-                TEST(test_no_files),      TEST(test_shipped),   TEST(test_daemon_and_drop_ins),
-                TEST(test_masking),       TEST(test_tenants),   TEST(test_bad_tenants),
-                TEST(test_overlaps),      TEST(test_bad_names), TEST(test_bad_policies),
-                TEST(test_bad_daemon),    TEST(test_write),     TEST(test_write_again),
-                TEST(test_write_refused), TEST(test_many),
+                TEST(test_no_files),         TEST(test_shipped),   TEST(test_daemon_and_drop_ins),
+                TEST(test_masking),          TEST(test_tenants),   TEST(test_bad_tenants),
+                TEST(test_overlaps),         TEST(test_bad_names), TEST(test_bad_policies),
+                TEST(test_shipped_patterns), TEST(test_patterns),  TEST(test_bad_patterns),
+                TEST(test_bad_daemon),       TEST(test_write),     TEST(test_write_again),
+                TEST(test_write_refused),    TEST(test_many),
         };
         return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "policy.h"
+#include "strv.h"
 #include "util.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,6 +27,9 @@ static void test_names(void **state) {
 static void test_done(void **state) {
         struct policy policy = {
                 .name = strdup("a"), .description = strdup("b"), .file = strdup("c"), .attach = ATTACH_FREEZE};
+        policy.tenant = strdup("d");
+        assert_int_equal(strv_extend(&policy.match, "/a"), 0);
+        assert_int_equal(strv_extend(&policy.exclude, "/b"), 0);
         policy_done(&policy);
         assert_memory_equal(&policy, &(struct policy){0}, sizeof(policy));
         policy_done(&policy);

@@ -36,19 +36,25 @@ static void test_there_and_back(void **state) {
         char a[] = "/a.slice", bytes[] = "/\xff \\x2d\"\t", utf8[] = "/m\xc3\xbcller/[x] y";
         add(&tenants, "a", NULL, ORIGIN_RUNTIME, UINT64_MAX, (char *[]){a, NULL});
         add(&tenants, "m\xc3\xbcller \"x\\", "strict", ORIGIN_CONFIGURATION, 0, (char *[]){bytes, utf8, NULL});
+        char v[] = "/machine.slice/v.scope";
+        add(&tenants, "v", "vm-host", ORIGIN_PATTERN, 0, (char *[]){v, NULL});
+        assert_int_equal(tenant_set_pattern(tenants.tenant[2], "vm-host"), 0);
         tenants.tenant[0]->adopted = true;
+        tenants.tenant[0]->transient = true;
+        tenants.tenant[0]->lived = true;
         tenants.tenant[1]->stay_frozen = true;
         tenants.tenant[1]->given = 7; /* told where no cookie is known */
         assert_int_equal(strv_extend(&tenants.tenant[1]->frozen, bytes), 0);
-        char u[] = "untagged one", *untagged[] = {u, NULL};
-        assert_int_equal(state_save(scratch, &tenants, untagged), 0);
+        char u[] = "untagged one", *untagged[] = {u, NULL}, *left[] = {bytes, NULL};
+        assert_int_equal(state_save(scratch, &tenants, untagged, left), 0);
 
         _cleanup_(state_done) struct state loaded = {0};
         struct failure f = {0};
         assert_int_equal(state_load(scratch, &loaded, &f), 0);
         assert_int_equal(f.kind, FAILURE_NONE);
-        assert_int_equal(loaded.tenants.n, 2);
+        assert_int_equal(loaded.tenants.n, 3);
         assert_true(strv_equal(loaded.untagged, untagged));
+        assert_true(strv_equal(loaded.left, left));
         for (size_t i = 0; i < 2; i++) {
                 const struct tenant *before = tenants.tenant[i], *after = loaded.tenants.tenant[i];
                 assert_string_equal(after->name, before->name);
@@ -58,13 +64,18 @@ static void test_there_and_back(void **state) {
                 assert_int_equal(after->cookie, i == 0 ? UINT64_MAX : 7);
                 assert_int_equal(after->stay_frozen, before->stay_frozen);
                 assert_int_equal(after->adopted, before->adopted);
+                assert_int_equal(after->transient, before->transient);
+                assert_int_equal(after->lived, before->lived);
                 assert_int_equal(after->state, TENANT_PENDING);
         }
         assert_null(loaded.tenants.tenant[0]->policy);
+        assert_null(loaded.tenants.tenant[1]->pattern);
+        assert_int_equal(loaded.tenants.tenant[2]->origin, ORIGIN_PATTERN);
+        assert_string_equal(loaded.tenants.tenant[2]->pattern, "vm-host");
         assert_string_equal(loaded.tenants.tenant[1]->policy, "strict");
 
         /* Replaced as a whole, with nothing left beside it. */
-        assert_int_equal(state_save(scratch, &(struct tenants){0}, NULL), 0);
+        assert_int_equal(state_save(scratch, &(struct tenants){0}, NULL, NULL), 0);
         _cleanup_(state_done) struct state empty = {0};
         assert_int_equal(state_load(scratch, &empty, &f), 0);
         assert_int_equal(empty.tenants.n, 0);
@@ -171,7 +182,7 @@ static void test_appended(void **state) {
         add(&tenants, "a", NULL, ORIGIN_RUNTIME, 1, (char *[]){a, NULL});
         add(&tenants, "b", NULL, ORIGIN_RUNTIME, 2, (char *[]){b, NULL});
         assert_int_equal(state_append(scratch, tenants.tenant[0], false), -ENOENT);
-        assert_int_equal(state_save(scratch, &tenants, NULL), 0);
+        assert_int_equal(state_save(scratch, &tenants, NULL, NULL), 0);
         add(&tenants, "c", "strict", ORIGIN_CONFIGURATION, 3, (char *[]){c, NULL});
         tenants.tenant[1]->cookie = 4;
         assert_int_equal(state_append(scratch, tenants.tenant[1], false), 0);
@@ -217,12 +228,12 @@ static void test_no_regular_file(void **state) {
 }
 
 static void test_cannot_write(void **state) {
-        assert_int_equal(state_save(scratch_path(scratch, "none"), &(struct tenants){0}, NULL), -ENOENT);
+        assert_int_equal(state_save(scratch_path(scratch, "none"), &(struct tenants){0}, NULL, NULL), -ENOENT);
         scratch_write(scratch, "file", "");
-        assert_int_equal(state_save(scratch_path(scratch, "file"), &(struct tenants){0}, NULL), -ENOTDIR);
+        assert_int_equal(state_save(scratch_path(scratch, "file"), &(struct tenants){0}, NULL, NULL), -ENOTDIR);
         /* What cannot be replaced leaves nothing beside it. */
         assert_int_equal(mkdir(scratch_path(scratch, "state.json"), 0755), 0);
-        assert_int_equal(state_save(scratch, &(struct tenants){0}, NULL), -EISDIR);
+        assert_int_equal(state_save(scratch, &(struct tenants){0}, NULL, NULL), -EISDIR);
         assert_int_equal(rmdir(scratch_path(scratch, "state.json")), 0);
         assert_int_equal(unlink(scratch_path(scratch, "file")), 0);
         assert_int_equal(rmdir(scratch), 0);
@@ -237,7 +248,7 @@ static void test_many(void **state) {
                 snprintf(cgroup, sizeof(cgroup), "/machine.slice/machine-qemu\\x2d%u.scope", i);
                 add(&tenants, name, "strict", ORIGIN_RUNTIME, i + 1, cgroups);
         }
-        assert_int_equal(state_save(scratch, &tenants, NULL), 0);
+        assert_int_equal(state_save(scratch, &tenants, NULL, NULL), 0);
         _cleanup_(state_done) struct state loaded = {0};
         assert_int_equal(state_load(scratch, &loaded, NULL), 0);
         assert_int_equal(loaded.tenants.n, 1000);

@@ -32,7 +32,7 @@ static void test_words(void **state) {
         CHECK_WORDS(attach, _ATTACH_MAX, "live", "freeze");
         CHECK_WORDS(on_exposed, _ON_EXPOSED_MAX, "report", "freeze");
         CHECK_WORDS(core_scheduling, _CORE_SCHEDULING_MAX, "available", "no-smt", "unsupported", "sched-ext", "denied");
-        CHECK_WORDS(origin, _ORIGIN_MAX, "runtime", "configuration");
+        CHECK_WORDS(origin, _ORIGIN_MAX, "runtime", "configuration", "pattern");
         CHECK_WORDS(finding, _FINDING_MAX, "good", "untagged", "foreign-cookie", "own-cookie", "wrong-tenant",
                     "unreadable");
 }

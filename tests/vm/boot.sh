@@ -104,7 +104,7 @@ boot_cleanup() {
 boot_job() {
         local bed=$RUN/job/opt/bed units=$RUN/job/etc/systemd/system
         mkdir -p -- "$bed/bin" "$units" "$RUN/job/etc/profile.d"
-        cp -- "$TESTS"/vm/guest/{setup,run,prepare,case.sh} "$bed/"
+        cp -- "$TESTS"/vm/guest/{setup,run,prepare,case.sh,containers.sh} "$bed/"
         cp -- "$TESTS/vm/guest/show" "$bed/bin/bed-show"
         cp -- "$TESTS/vm/guest/cases" "$bed/bin/bed-cases"
         cp -r -- "$TESTS/vm/cases" "$bed/cases"
