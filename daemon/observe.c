@@ -178,6 +178,13 @@ static int look_at_listed(const struct tenant *tenant, const struct listing *l, 
         return r;
 }
 
+static void give(struct sight *sight, struct sight *ret) {
+        pids_sort(&sight->inside);
+        sight->n_threads = sight->n;
+        *ret = *sight;
+        *sight = (struct sight){0};
+}
+
 int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, const struct pids *known, bool counted,
                    struct sight *ret) {
         _cleanup_(sight_done) struct sight sight = {.threads_known = true};
@@ -196,11 +203,7 @@ int observe_tenant(const struct kernel *kernel, const struct tenant *tenant, con
                 if (r < 0)
                         return r;
         }
-
-        pids_sort(&sight.inside);
-        sight.n_threads = sight.n;
-        *ret = sight;
-        sight = (struct sight){0};
+        give(&sight, ret);
         return 0;
 }
 
@@ -217,10 +220,7 @@ int observe_cgroups(const struct kernel *kernel, const struct tenant *tenant, ch
         listing_done(&l);
         if (r < 0)
                 return r;
-        pids_sort(&sight.inside);
-        sight.n_threads = sight.n;
-        *ret = sight;
-        sight = (struct sight){0};
+        give(&sight, ret);
         return 0;
 }
 
