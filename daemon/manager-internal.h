@@ -43,6 +43,8 @@ struct manager {
         sd_event_source *process_io; /* process events, while listening */
         sd_event_source *turn;       /* after each loop turn: keeps to the real-time budget */
         bool is_realtime, realtime_refused;
+        bool sched_ext;        /* a BPF scheduler was loaded ... */
+        usec_t looked_at;      /* ... at this time */
         bool held;             /* the parked holder is there */
         bool listening, deaf;  /* to process events; they are not to be had */
         bool blind;            /* not all cgroups can be watched */
@@ -101,7 +103,7 @@ void manager_arm(struct manager *m);
 usec_t manager_cpu_used(void);
 
 /* Why no cookie may be given now although the kernel would; NULL: nothing forbids it. */
-const char *manager_forbidden(const struct manager *m);
+const char *manager_forbidden(struct manager *m);
 
 /* Has SMT been switched? Then all tenants are to be looked at. */
 bool manager_notice_smt(struct manager *m);

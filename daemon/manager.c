@@ -313,10 +313,15 @@ static void hold(struct manager *m) {
                 m->held = held;
 }
 
-const char *manager_forbidden(const struct manager *m) {
-        if (m->config->allow_sched_ext || !m->kernel->sched->sched_ext(m->kernel->data))
-                return NULL;
-        return "a BPF scheduler (sched_ext) is loaded, and hosts with SMT are reported to hang when it meets cookies";
+const char *manager_forbidden(struct manager *m) {
+        /* Once a turn of the loop: a call asks more than once. */
+        if (m->looked_at != manager_now(m)) {
+                m->looked_at = manager_now(m);
+                m->sched_ext = m->kernel->sched->sched_ext(m->kernel->data);
+        }
+        return m->config->allow_sched_ext || !m->sched_ext
+                       ? NULL
+                       : "a BPF scheduler (sched_ext) is loaded, and hosts with SMT are reported to hang when it meets cookies";
 }
 
 /* What was exposed may be tagged now, or the reverse. */

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +100,7 @@ int main(void) {
         sd_bus *bus = bus_open();
 
         /* The other one first, while the daemon does not listen. */
+        (void) mkdir("/etc/cgconfig.d", 0755); /* it wants that to be there */
         FILE *rules = fopen("/etc/cgrules.conf", "we");
         if (!rules || fputs("nobody cpu /nowhere\n", rules) < 0 || fclose(rules) != 0)
                 die_errno("cannot write the rule of cgrulesengd");
