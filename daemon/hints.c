@@ -48,6 +48,7 @@ static void place_newcomers(struct manager *m, usec_t now) {
         size_t left = 0;
 
         m->place_at = USEC_INFINITY;
+        watch->added = false;
         for (size_t i = 0; i < watch->n; i++) {
                 struct newcomer newcomer = watch->newcomer[i];
                 struct tenant *tenant = NULL;
@@ -116,8 +117,7 @@ void manager_heed(struct manager *m) {
         usec_t now = manager_now(m);
 
         m->quick.budget = HINT_BUDGET;
-        if (m->pass.watch.n > 0)
-                place_newcomers(m, now);
+        place_newcomers(m, now);
         if (m->pass.watch.lost)
                 look_at_all(m);
         if (m->hinted) {
@@ -132,6 +132,9 @@ void manager_heed(struct manager *m) {
 }
 
 usec_t manager_heed_due(const struct manager *m) {
+        /* A pass takes events, too. */
+        if (m->pass.watch.added || m->pass.watch.lost)
+                return 0;
         return m->pass.watch.n > 0 ? m->place_at : USEC_INFINITY;
 }
 

@@ -59,6 +59,7 @@ usec_t manager_cpu_used(void) {
 /* Have all that were inside at the last look their cookie still? Whoever is gone is no member any more. 0: not all. */
 static bool members_well(struct manager *m, struct tenant *tenant) {
         size_t left = 0;
+        bool well = true;
 
         for (size_t i = 0; i < tenant->members.n; i++) {
                 uint64_t cookie = 0;
@@ -66,12 +67,11 @@ static bool members_well(struct manager *m, struct tenant *tenant) {
                 int r = m->kernel->cookie->get(m->kernel->data, tid, &cookie);
                 if (r == -ESRCH)
                         continue;
-                if (r < 0 || cookie != tenant->cookie)
-                        return false;
+                well = well && r == 0 && cookie == tenant->cookie;
                 tenant->members.pid[left++] = tid;
         }
         tenant->members.n = left;
-        return true;
+        return well;
 }
 
 /* Is it enough to look at those that were there? Only while every newcomer is heard of. */

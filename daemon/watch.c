@@ -38,6 +38,7 @@ static void add_newcomer(struct watch *watch, pid_t pid) {
                 lose(watch);
         else
                 watch->newcomer[watch->n++] = (struct newcomer){.pid = pid};
+        watch->added = true;
 }
 
 static void remove_newcomer(struct watch *watch, pid_t pid) {

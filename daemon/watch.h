@@ -18,6 +18,7 @@ struct newcomer {
 struct watch {
         bool live;  /* newcomers are of interest */
         bool execs; /* those who execute a program count as such, for moves between cgroups are not told of */
+        bool added; /* there are newcomers whom nobody looked for; whoever does takes it back */
         bool lost;  /* some went unnoticed: all tenants are to be looked at */
         /* Threads of tenants that have had their cookie for some time, with the tenant's number: children of these
          * processes inherit it, and are no newcomers. */

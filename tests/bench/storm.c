@@ -9,6 +9,7 @@
 #include "common.h"
 #include "guest.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,7 +101,10 @@ int main(void) {
         sd_bus *bus = bus_open();
 
         /* The other one first, while the daemon does not listen. */
-        (void) mkdir("/etc/cgconfig.d", 0755); /* it wants that to be there */
+        /* It wants these to be there. */
+        FILE *groups = fopen("/etc/cgconfig.conf", "ae");
+        if (!groups || fclose(groups) != 0 || (mkdir("/etc/cgconfig.d", 0755) < 0 && errno != EEXIST))
+                die_errno("cannot make what cgrulesengd wants");
         FILE *rules = fopen("/etc/cgrules.conf", "we");
         if (!rules || fputs("nobody cpu /nowhere\n", rules) < 0 || fclose(rules) != 0)
                 die_errno("cannot write the rule of cgrulesengd");
