@@ -4,7 +4,6 @@
 #include "text.h"
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 #define SYSTEMD         "org.freedesktop.systemd1"
 #define SYSTEMD_PATH    "/org/freedesktop/systemd1"
@@ -62,21 +61,15 @@ static int append_scope(sd_bus_message *call, const struct scope *scope) {
         return r < 0 ? r : sd_bus_message_append(call, "a(sa(sv))", 0);
 }
 
-static usec_t now(void) {
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
-}
-
 static int wait_for_job(sd_bus *bus, struct job *job) {
-        usec_t end = now() + JOB_PATIENCE;
+        usec_t end = usec_now(CLOCK_MONOTONIC) + JOB_PATIENCE;
         while (!job->result) {
                 int r = sd_bus_process(bus, NULL);
                 if (r < 0)
                         return r;
                 if (r > 0)
                         continue;
-                usec_t present = now();
+                usec_t present = usec_now(CLOCK_MONOTONIC);
                 if (present >= end)
                         return -ETIMEDOUT;
                 r = sd_bus_wait(bus, end - present);

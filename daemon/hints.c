@@ -15,10 +15,6 @@
 #define PLACE_PATIENCE  (500 * USEC_PER_MSEC)
 #define PLACE_PAUSE_MIN (1 * USEC_PER_MSEC)
 
-/* CPU time of each 100 ms in which hints are taken up at once: beyond that a tenant that makes them without a pause has
- * to wait. */
-#define HINT_BUDGET (25 * USEC_PER_MSEC)
-
 /* A tenant with more members is not looked at as a whole in a hurry. */
 #define SMALL 64
 
@@ -87,7 +83,7 @@ static bool is_quick(const struct tenant *tenant, bool *ret_narrow) {
 
 /* Takes up the tenant's hints. */
 static void take_hints(struct manager *m, struct tenant *tenant, usec_t now) {
-        usec_t again, began;
+        usec_t again;
         bool narrow;
 
         if (tenant->pass) {
@@ -102,9 +98,8 @@ static void take_hints(struct manager *m, struct tenant *tenant, usec_t now) {
                 return;
         }
         usec_t due = tenant->due;
-        began = manager_cpu_used();
         manager_run_tenant(m, tenant, now, narrow);
-        m->quick_used += manager_cpu_used() - began;
+        m->quick_used += tenant->cost;
         if (tenant->pass)
                 tenant->touched = true; /* so that it is looked at once more */
         else if (tenant->due > due)
@@ -116,7 +111,6 @@ static void take_hints(struct manager *m, struct tenant *tenant, usec_t now) {
 void manager_heed(struct manager *m) {
         usec_t now = manager_now(m);
 
-        m->quick.budget = HINT_BUDGET;
         place_newcomers(m, now);
         if (m->pass.watch.lost)
                 look_at_all(m);

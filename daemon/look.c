@@ -217,6 +217,15 @@ static int add_host(struct pass_context *c, struct tenant *tenant, struct sight 
         return 0;
 }
 
+/* Where the threads were left out there are as many as at the last look that listed them. */
+static void count_threads(struct pass *pass, struct sight *sight) {
+        if (sight->threads_known) {
+                pass->counted = true;
+                pass->n_others = sight->n_threads - sight->n_processes;
+        } else
+                sight->n_threads = sight->n_processes + pass->n_others;
+}
+
 int look(struct pass_context *c, struct tenant *tenant, struct sight *ret) {
         static const struct pids nobody = {0};
         struct pass *pass = tenant->pass;
@@ -230,13 +239,8 @@ int look(struct pass_context *c, struct tenant *tenant, struct sight *ret) {
                 return r;
         for (size_t i = 0; i < sight.n && !pass->threaded; i++)
                 pass->threaded = sight.seen[i].threaded;
-        if (pass->narrow)
-                ;
-        else if (sight.threads_known) {
-                pass->counted = true;
-                pass->n_others = sight.n_threads - sight.n_processes;
-        } else
-                sight.n_threads = sight.n_processes + pass->n_others;
+        if (!pass->narrow)
+                count_threads(pass, &sight);
         r = pids_merge(&pass->members, &sight.inside);
         if (r == 0)
                 r = watch_drain(c->kernel, c->tenants, &c->watch, WATCH_ALL);

@@ -87,6 +87,10 @@ int manager_follow_start(struct manager *m);
 void manager_look_elsewhere(struct manager *m, usec_t now);
 usec_t manager_elsewhere_due(const struct manager *m);
 
+/* CPU time of each 100 ms in which hints are taken up at once: beyond that a tenant that makes them without a pause has
+ * to wait. */
+#define MANAGER_HINT_BUDGET (25 * USEC_PER_MSEC)
+
 /* Takes up what events said of tenants, and when that is due without events. hints.c's. */
 void manager_heed(struct manager *m);
 usec_t manager_heed_due(const struct manager *m);

@@ -210,14 +210,10 @@ void manager_mark(struct manager *m, struct tenant *tenant) {
 void manager_mark_soon(struct manager *m, struct tenant *tenant) {
         usec_t pause = tenant->cost * EVENT_SHARE, now = manager_now(m);
         usec_t soonest = tenant->passed + (pause > EVENT_PAUSE ? pause : EVENT_PAUSE);
-        if (tenant->pass || tenant->due <= soonest)
-                return;
-        if (soonest <= now) {
+        if (soonest > now)
+                manager_mark_later(m, tenant, soonest - now);
+        else if (!tenant->pass && tenant->due > soonest)
                 manager_mark(m, tenant);
-                return;
-        }
-        tenant->due = soonest;
-        manager_arm(m);
 }
 
 void manager_mark_later(struct manager *m, struct tenant *tenant, usec_t delay) {
@@ -332,7 +328,7 @@ static void notice_forbidden(struct manager *m) {
                 return;
         m->pass.forbidden = forbidden;
         for (size_t i = 0; i < m->tenants.n; i++)
-                m->tenants.tenant[i]->due = 0;
+                manager_mark(m, m->tenants.tenant[i]);
 }
 
 void manager_run(struct manager *m) {
@@ -342,10 +338,8 @@ void manager_run(struct manager *m) {
 
         set_realtime(m, false);
         notice_forbidden(m);
-        if (sweeps) {
-                manager_listen(m, true);
+        if (sweeps)
                 manager_begin_sweep(m, now);
-        }
         while ((tenant = next_due(m, now)))
                 manager_run_tenant(m, tenant, now, false);
         if (sweeps)
@@ -426,6 +420,7 @@ int manager_new(const struct kernel *kernel, sd_event *event, const struct manag
                                         .drifted = manager_on_drift,
                                         .userdata = m};
         m->sweep = USEC_INFINITY;
+        m->quick.budget = MANAGER_HINT_BUDGET;
         int r = config_load(options->config_root, &m->config, &wrong);
         bool known = r == 0;
         if (!known) {

@@ -4,7 +4,6 @@
 #include "log.h"
 #include "manager-internal.h"
 #include <errno.h>
-#include <time.h>
 
 /* Of a tenant whose tasks leave their cookie again and again this many checks in a row find that before it is said, and
  * before it is checked less often: at most RESTS_MAX checks are then left out. */
@@ -50,10 +49,7 @@ void manager_judge_drift(struct manager *m, struct tenant *tenant) {
 }
 
 usec_t manager_cpu_used(void) {
-        struct timespec time;
-        return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) < 0
-                       ? 0
-                       : (usec_t) time.tv_sec * USEC_PER_SEC + (usec_t) time.tv_nsec / 1000;
+        return usec_now(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 /* Have all that were inside at the last look their cookie still? Whoever is gone is no member any more. 0: not all. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #pragma once
-/* The few things that every room needs and libc lacks: cleanup attributes, and the two macros that go with them. */
+/* The few things that every room needs and libc lacks: cleanup attributes with the two macros that go with them, and
+ * time in one unit. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/types.h>
+#include <time.h>
 #include <unistd.h>
 
 typedef uint64_t usec_t; /* microseconds, of CLOCK_MONOTONIC unless said otherwise */
@@ -18,6 +20,12 @@ typedef uint64_t usec_t; /* microseconds, of CLOCK_MONOTONIC unless said otherwi
 #define _cleanup_(f)        __attribute__((cleanup(f)))
 #define _printf_(fmt, args) __attribute__((format(printf, fmt, args)))
 #define _unused_            __attribute__((unused))
+
+/* What a clock reads; 0 when it cannot be read. */
+static inline usec_t usec_now(clockid_t clock) {
+        struct timespec t;
+        return clock_gettime(clock, &t) < 0 ? 0 : (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
+}
 
 /* Hands over what a variable owns, and leaves NULL in it. */
 #define TAKE(pointer)                                                                                                  \

@@ -12,7 +12,6 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 /* The kernel's header has names of its own for what kernel.h names better. */
 #define proc_event      cn_event
@@ -146,16 +145,9 @@ static int receive(struct procevents *p) {
         return r;
 }
 
-static usec_t now(void) {
-        struct timespec t;
-
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
-}
-
 /* Events that come before the acknowledgement are from before the time that listen() promises. */
 static int await_ack(struct procevents *p) {
-        usec_t deadline = now() + ACK_TIMEOUT;
+        usec_t deadline = usec_now(CLOCK_MONOTONIC) + ACK_TIMEOUT;
         int r;
 
         for (;;) {
@@ -168,7 +160,7 @@ static int await_ack(struct procevents *p) {
                         return -(int) p->ack_error;
                 if (r < 0 && r != -EAGAIN)
                         return r;
-                if (now() >= deadline)
+                if (usec_now(CLOCK_MONOTONIC) >= deadline)
                         return -ETIMEDOUT;
                 if (r == -EAGAIN) {
                         struct pollfd wait = {.fd = nl_socket_get_fd(p->socket), .events = POLLIN};

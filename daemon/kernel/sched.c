@@ -5,15 +5,11 @@
 #include "real.h"
 #include <errno.h>
 #include <sched.h>
-#include <time.h>
 
 static usec_t cpu_time(pthread_t thread) {
-        struct timespec t = {0};
         clockid_t clock;
 
-        if (pthread_getcpuclockid(thread, &clock) != 0 || clock_gettime(clock, &t) < 0)
-                return 0;
-        return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
+        return pthread_getcpuclockid(thread, &clock) == 0 ? usec_now(clock) : 0;
 }
 
 static int set(pid_t tid, bool on) {

@@ -26,21 +26,14 @@
 #include <string.h>
 #include <systemd/sd-bus.h>
 #include <systemd/sd-event.h>
-#include <time.h>
 
 static struct sim *sim;
 static sd_bus *control;
 static sd_event *event;
 
-static usec_t now(void) {
-        struct timespec t;
-        clock_gettime(CLOCK_MONOTONIC, &t);
-        return (usec_t) t.tv_sec * USEC_PER_SEC + (usec_t) t.tv_nsec / 1000;
-}
-
 static void let_time_pass(struct sim *world, enum sim_function function, void *userdata) {
         static usec_t last;
-        usec_t present = now();
+        usec_t present = usec_now(CLOCK_MONOTONIC);
         if (last != 0 && present > last)
                 sim_advance(world, present - last);
         last = present;
